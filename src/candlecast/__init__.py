@@ -1,0 +1,1 @@
+"""Candlecast: a reproducible experiment pipeline for stock forecasting."""

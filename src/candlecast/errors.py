@@ -1,0 +1,21 @@
+"""Errors a user can act on: each names the file, key, ticker or row, and the remedy."""
+
+
+class CandlecastError(Exception):
+    """Base of every error that is the input's fault, not the program's."""
+
+
+class ParamsError(CandlecastError, ValueError):
+    """A key of the parameters is missing, unknown, of the wrong type, or contradicts another."""
+
+
+class DataError(CandlecastError, ValueError):
+    """Market data cannot be read, fetched or trusted."""
+
+
+class SplitError(CandlecastError, ValueError):
+    """The dates leave no room for a training, validation or test span."""
+
+
+class TrainingError(CandlecastError, RuntimeError):
+    """Training cannot go on: a loss is not finite, or memory does not carry one window."""

@@ -1,0 +1,1 @@
+"""The 32 indicators and the forecast's target."""

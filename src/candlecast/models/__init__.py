@@ -1,0 +1,1 @@
+"""The TCN, the Transformer encoder, and the network that joins them."""

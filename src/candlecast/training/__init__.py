@@ -1,0 +1,1 @@
+"""Exact gradient accumulation and the loop around it."""
