@@ -19,3 +19,7 @@ class SplitError(CandlecastError, ValueError):
 
 class TrainingError(CandlecastError, RuntimeError):
     """Training cannot go on: a loss is not finite, or memory does not carry one window."""
+
+
+class EvaluationError(CandlecastError, ValueError):
+    """Forecasts cannot be scored: one is missing or not finite, or a score is undefined for them."""
