@@ -150,7 +150,7 @@ def _why_no_test(panel: Panel, config: WindowsConfig, spans: _Spans) -> str:
     sessions = spans.end - spans.test
     if config.folds > 1 and sessions <= config.horizon:
         return (
-            f"windows.folds: with {config.folds} the test span of fold {config.fold} has {sessions} sessions, "
+            f"windows.folds: {config.folds} leave the test span of fold {config.fold} {sessions} sessions, "
             f"too few for windows.horizon {config.horizon}; take fewer folds or start the test earlier"
         )
     if 0 < sessions <= config.horizon:
