@@ -37,8 +37,11 @@ class DataConfig:
     synthetic: SyntheticConfig
 
     def __post_init__(self) -> None:
-        """Refuse an empty universe, reversed dates, and a files source without a path."""
-        require(len(self.tickers) > 0, "data.tickers: empty; name at least one ticker")
+        """Refuse an unnamed universe, reversed dates, and a files source without a path."""
+        require(
+            len(self.tickers) > 0 or self.source != "yahoo",
+            "data.tickers: empty; yahoo needs each ticker named",
+        )
         repeated = sorted({name for name in self.tickers if self.tickers.count(name) > 1})
         require(not repeated, f"data.tickers: {', '.join(repeated)} named twice")
         require(self.start < self.end, f"data.start: {self.start} is not before data.end {self.end}")

@@ -1,0 +1,80 @@
+"""Choose the source that `data.source` names, and know its universe."""
+
+from pathlib import Path
+from typing import Final
+
+from candlecast.data.config import DataConfig
+from candlecast.data.files import FilesSource
+from candlecast.data.manifest import Universe
+from candlecast.data.sample import SampleSource
+from candlecast.data.source import Source
+from candlecast.data.synthetic import SyntheticSource
+from candlecast.data.yahoo import YahooSource
+from candlecast.errors import DataError
+
+_SHOWN: Final = 20  # tickers an error lists before it says how many more there are
+
+
+def make_source(config: DataConfig) -> Source:
+    """Return the source, without asking it for anything yet."""
+    if config.source == "sample":
+        return SampleSource()
+    if config.source == "synthetic":
+        return SyntheticSource(config.synthetic, config.end)
+    if config.source == "files":
+        return FilesSource(Path(config.path or ""))
+    return YahooSource()
+
+
+def needs_network(config: DataConfig) -> bool:
+    """Whether the same parameters may give other bars tomorrow."""
+    return config.source == "yahoo"
+
+
+def universe_tickers(config: DataConfig, source: Source) -> tuple[str, ...]:
+    """Return the tickers to fetch, sorted.
+
+    A synthetic market makes its own; `data.tickers: []` means all that the source offers.
+    """
+    known = source.tickers()
+    if config.source == "synthetic" and known is not None:
+        return known
+    if config.tickers:
+        return tuple(sorted(config.tickers))
+    if known is None:
+        raise DataError(
+            f"data.tickers: empty, and {source.name} cannot list what it offers; name the tickers"
+        )
+    return known
+
+
+def check_tickers(config: DataConfig) -> None:
+    """Raise `DataError` for a ticker the source is known not to have; asks no network."""
+    source = make_source(config)
+    known = source.tickers()
+    if known is None:
+        return
+    for ticker in universe_tickers(config, source):
+        if ticker not in known:
+            more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+            available = ", ".join(known[:_SHOWN]) + more or "nothing"
+            raise DataError(f"data.tickers: {source.name} has no {ticker}; it has {available}")
+
+
+def universe_of(config: DataConfig) -> Universe:
+    """Return how the tickers came to be chosen."""
+    if config.source == "synthetic":
+        return Universe(
+            chosen="made of random numbers", as_of=config.end.isoformat(), note="nothing here was ever traded"
+        )
+    if config.source == "sample":
+        return Universe(
+            chosen="the five shares of a plotting package's sample data",
+            as_of="unknown, 2013 or later",
+            note="survivors, picked after the period they are tested on: results lean to the good side",
+        )
+    return Universe(
+        chosen="named in data.tickers",
+        as_of="unknown",
+        note="tickers picked today leave out those that failed since: results lean to the good side",
+    )

@@ -1,0 +1,43 @@
+import datetime
+import math
+
+import polars as pl
+import pytest
+
+from candlecast.data.adjust import adjust
+from candlecast.data.sample import SampleSource
+
+
+def _returns(bars: pl.DataFrame) -> pl.DataFrame:
+    return bars.select("date", (pl.col("close") / pl.col("close").shift()).log().alias("value"))
+
+
+@pytest.mark.parametrize("day", [datetime.date(2000, 6, 21), datetime.date(2005, 2, 28)])
+def test_apples_two_splits_are_no_returns_of_minus_fifty_percent(day: datetime.date) -> None:
+    raw = SampleSource().fetch("AAPL", datetime.date(2000, 3, 1), datetime.date(2013, 3, 1))
+    before = _returns(raw).row(by_predicate=pl.col("date") == day, named=True)["value"]
+    after = _returns(adjust(raw)).row(by_predicate=pl.col("date") == day, named=True)["value"]
+    assert before < math.log(0.6)
+    assert abs(after) < 0.1
+
+
+def test_the_real_crash_of_september_2000_stays() -> None:
+    raw = SampleSource().fetch("AAPL", datetime.date(2000, 3, 1), datetime.date(2013, 3, 1))
+    worst = _returns(adjust(raw)).sort("value", nulls_last=True).row(0, named=True)
+    assert worst["date"] == datetime.date(2000, 9, 29)
+    assert worst["value"] == pytest.approx(-0.731, abs=0.001)
+
+
+def test_all_four_prices_and_the_money_traded_keep_their_proportions() -> None:
+    raw = pl.DataFrame(
+        {
+            "date": [datetime.date(2020, 1, 2)],
+            "open": [100.0],
+            "high": [110.0],
+            "low": [90.0],
+            "close": [104.0],
+            "adjusted_close": [26.0],
+            "volume": [1000.0],
+        }
+    )
+    assert adjust(raw).row(0) == (datetime.date(2020, 1, 2), 25.0, 27.5, 22.5, 26.0, 4000.0)

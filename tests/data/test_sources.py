@@ -1,0 +1,49 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from candlecast.data.config import DataConfig
+from candlecast.data.sources import check_tickers, make_source, universe_tickers
+from candlecast.errors import DataError, ParamsError
+
+Build = Callable[..., DataConfig]
+
+
+def test_an_unknown_ticker_is_one_line_naming_the_key_the_ticker_and_what_there_is(
+    data_config: Build,
+) -> None:
+    with pytest.raises(DataError) as caught:
+        check_tickers(data_config(tickers=("AAPL", "NVDA")))
+    assert str(caught.value) == "data.tickers: sample has no NVDA; it has AAPL, FB, GOOG, IBM, MSFT"
+
+
+def test_known_tickers_pass_and_a_source_behind_a_network_is_not_asked(data_config: Build) -> None:
+    check_tickers(data_config())
+    check_tickers(data_config(source="yahoo", tickers=("ANYTHING",)))
+
+
+def test_an_empty_list_means_all_that_the_source_offers(data_config: Build) -> None:
+    config = data_config(tickers=())
+    assert universe_tickers(config, make_source(config)) == ("AAPL", "FB", "GOOG", "IBM", "MSFT")
+
+
+def test_yahoo_needs_its_tickers_named(data_config: Build) -> None:
+    with pytest.raises(ParamsError, match=r"data\.tickers: empty; yahoo"):
+        data_config(source="yahoo", tickers=())
+
+
+def test_a_synthetic_market_makes_its_own_tickers(data_config: Build) -> None:
+    config = data_config(source="synthetic")
+    assert universe_tickers(config, make_source(config)) == ("SYN00", "SYN01", "SYN02")
+
+
+def test_tickers_are_fetched_in_the_order_of_their_names(data_config: Build) -> None:
+    config = data_config(tickers=("MSFT", "AAPL"))
+    assert universe_tickers(config, make_source(config)) == ("AAPL", "MSFT")
+
+
+def test_a_folder_offers_one_ticker_a_file(data_config: Build, tmp_path: Path) -> None:
+    (tmp_path / "AAA.csv").write_text("date,open,high,low,close,volume\n2020-01-02,1,1,1,1,1\n")
+    with pytest.raises(DataError, match=r"files has no BBB; it has AAA"):
+        check_tickers(data_config(source="files", path=str(tmp_path), tickers=("AAA", "BBB")))
