@@ -25,9 +25,9 @@ def test_the_hash_sees_the_last_bit_of_a_price(bars: pl.DataFrame) -> None:
 
 
 def test_the_hash_sees_a_ticker_renamed_and_rows_moved_to_another(bars: pl.DataFrame) -> None:
-    renamed = bars.with_columns(pl.col("ticker").replace("SYN01", "SYN09"))
+    renamed = bars.with_columns(pl.col("ticker").replace("SYN001", "SYN009"))
     moved = bars.with_columns(
-        pl.when(pl.int_range(pl.len()) == 700).then(pl.lit("SYN00")).otherwise("ticker").alias("ticker")
+        pl.when(pl.int_range(pl.len()) == 700).then(pl.lit("SYN000")).otherwise("ticker").alias("ticker")
     )
     assert len({content_hash(frame) for frame in (bars, renamed, moved)}) == 3
 

@@ -35,7 +35,7 @@ def test_yahoo_needs_its_tickers_named(data_config: Build) -> None:
 
 def test_a_synthetic_market_makes_its_own_tickers(data_config: Build) -> None:
     config = data_config(source="synthetic")
-    assert universe_tickers(config, make_source(config)) == ("SYN00", "SYN01", "SYN02")
+    assert universe_tickers(config, make_source(config)) == ("SYN000", "SYN001", "SYN002")
 
 
 def test_tickers_are_fetched_in_the_order_of_their_names(data_config: Build) -> None:

@@ -49,7 +49,7 @@ def planted_correlation(signal: float, horizon: int) -> float:
 
 
 class SyntheticSource:
-    """Shares SYN00, SYN01, ...: the `bars` weekdays that end at `end`.
+    """Shares SYN000, SYN001, ...: the `bars` weekdays that end at `end`.
 
     A share depends on the seed and its own number alone, not on how many others there are.
     """
@@ -62,8 +62,8 @@ class SyntheticSource:
         self._dates = np.busday_offset(last, np.arange(1 - config.bars, 1))
 
     def tickers(self) -> tuple[str, ...]:
-        """SYN00 and so on, as many as were asked for."""
-        return tuple(f"SYN{number:02d}" for number in range(self._config.tickers))
+        """SYN000 and so on, as many as were asked for."""
+        return tuple(f"SYN{number:03d}" for number in range(self._config.tickers))
 
     def packages(self) -> tuple[str, ...]:
         """The generator of the random numbers."""
