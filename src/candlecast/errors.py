@@ -23,3 +23,7 @@ class TrainingError(CandlecastError, RuntimeError):
 
 class EvaluationError(CandlecastError, ValueError):
     """Forecasts cannot be scored: one is missing or not finite, or a score is undefined for them."""
+
+
+class TrackingError(CandlecastError, RuntimeError):
+    """The tracking store cannot be opened, read or served."""

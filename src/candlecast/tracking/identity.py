@@ -1,0 +1,113 @@
+"""What a run was made of: the DVC experiment, the commit, the data. Nothing secret passes."""
+
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+CODE = ("src", "pipeline", "dvc.yaml")  # params.yaml is logged as parameters
+MAX_DIFF = 200_000  # characters
+
+_CREDENTIALS_IN_URL = re.compile(r"(?<=://)[^/\s@]+@")
+_ASSIGNED_SECRET = re.compile(
+    r"(?i)\b([\w.-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|credential)[\w.-]*"
+    r"[\"']?\s*[:=]\s*)(\"[^\"]*\"|'[^']*'|[^\s,;]+)"
+)
+
+
+def redact(text: str) -> str:
+    """Return `text` without credentials in URLs and without values assigned to secret-looking names."""
+    return _ASSIGNED_SECRET.sub(r"\1***", _CREDENTIALS_IN_URL.sub("***@", text))
+
+
+def flatten(params: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return nested parameters as dotted names and text: lists joined by commas, None as `null`."""
+    flat: dict[str, str] = {}
+    for key, value in params.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{name}.")
+        elif isinstance(value, list | tuple):
+            flat[name] = redact(", ".join(map(str, value)))
+        else:
+            flat[name] = "null" if value is None else redact(str(value))
+    return flat
+
+
+def dvc_tags(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the tags that lead from a run to its DVC experiment; empty outside DVC.
+
+    Experiments queued together as `grid-1`, `grid-2`, ... share `dvc.batch`.
+    """
+    names = {
+        "dvc.experiment": "DVC_EXP_NAME",
+        "dvc.baseline": "DVC_EXP_BASELINE_REV",
+        "dvc.stage": "DVC_STAGE",
+    }
+    tags = {tag: environ[name] for tag, name in names.items() if environ.get(name)}
+    if "dvc.experiment" in tags:
+        tags["dvc.batch"] = re.sub(r"-\d+$", "", tags["dvc.experiment"])
+    return tags
+
+
+def run_name(params: Mapping[str, Any]) -> str:
+    """Return a name that reads well in a legend, such as `16x8 bf16 lr1e-3 s0`."""
+    accum, train = params["accum"], params["train"]
+    steps = accum["steps"]
+    if steps is None:
+        whole = isinstance(accum["micro_batch"], int)
+        steps = -(-accum["effective_batch"] // accum["micro_batch"]) if whole else accum["effective_batch"]
+    rate = re.sub(r"e([+-])0*", r"e\1", f"{train['peak_lr']:.0e}").replace("e+", "e")
+    if float(rate) != train["peak_lr"]:
+        rate = f"{train['peak_lr']:g}"
+    return f"{accum['micro_batch']}x{steps} {train['precision']} lr{rate} s{params['seed']}"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeState:
+    """The commit a run started from, and how the code differed from it."""
+
+    commit: str | None
+    dirty: bool
+    diff: str
+
+    def tags(self) -> dict[str, str]:
+        """Return the tags MLflow's pages show as the run's version."""
+        if self.commit is None:
+            return {"git.dirty": "unknown"}
+        return {"mlflow.source.git.commit": self.commit, "git.dirty": str(self.dirty).lower()}
+
+
+def code_state(folder: Path) -> CodeState:
+    """Return the state of the code in `folder`; without git, or outside a repository, nothing is known.
+
+    Only code counts: outputs are DVC's, and parameters are logged as such.
+    """
+    commit = _git(folder, "rev-parse", "HEAD")
+    if commit is None:
+        return CodeState(None, False, "")
+    status = _git(folder, "status", "--porcelain", "--untracked-files=all", "--", *CODE)
+    diff = _git(folder, "diff", "HEAD", "--", *CODE) or ""
+    return CodeState(commit.strip(), bool(status), redact(diff)[:MAX_DIFF])
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    git = shutil.which("git")
+    if git is None:
+        return None
+    done = subprocess.run([git, *arguments], cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments
+    return done.stdout if done.returncode == 0 else None
+
+
+def folder_hash(folder: Path) -> str:
+    """Return the SHA-256 over names and bytes of all files below `folder`: what a training has seen."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()

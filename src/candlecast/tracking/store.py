@@ -1,0 +1,81 @@
+"""Where the tracking store lies, and MLflow's own settings. Imports no mlflow, which takes seconds.
+
+A stage of `dvc exp run --temp` or `--queue` runs in a temporary clone that is deleted afterwards. A
+relative path, or git's idea of the repository's root, would put the store there and lose it; DVC_ROOT
+names the repository the experiment was started from, in every mode.
+"""
+
+import sys
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from candlecast.errors import TrackingError
+
+EXPERIMENT = "candlecast"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """An MLflow tracking store.
+
+    `artifacts` is the absolute URI of a local store's artifacts and None where a server decides. `root`
+    is the repository that local files belong to.
+    """
+
+    uri: str
+    root: Path
+    artifacts: str | None
+
+    @property
+    def database(self) -> Path | None:
+        """Return the sqlite file of a local store, None for a server or another database."""
+        if not self.uri.startswith("sqlite:///"):
+            return None
+        return Path(self.uri.removeprefix("sqlite:///").partition("?")[0])
+
+    @property
+    def name(self) -> str:
+        """Return the URI without a user's name or password, fit to be shown."""
+        parts = urlsplit(self.uri)
+        if "@" not in parts.netloc:
+            return self.uri
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def tracking_store(environ: Mapping[str, str], root: Path) -> Store:
+    """Return the store that all runs of the repository share.
+
+    MLFLOW_TRACKING_URI wins; without it the store is `mlflow.db` in DVC_ROOT, or in `root` outside DVC.
+    """
+    home = Path(environ.get("DVC_ROOT") or root).resolve()
+    uri = environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{home / 'mlflow.db'}"
+    if "://" not in uri:
+        raise TrackingError(
+            f"MLFLOW_TRACKING_URI: {uri!r} is a folder, which MLflow no longer writes to; "
+            "give sqlite:////absolute/path/mlflow.db or the address of a server, or unset it"
+        )
+    store = Store(uri, home, None)
+    if store.database is None:
+        return store
+    if not store.database.is_absolute():
+        raise TrackingError(
+            f"MLFLOW_TRACKING_URI: {uri!r} is relative, and a queued experiment's folder is deleted with it; "
+            f"give sqlite:///{home / store.database} or unset it"
+        )
+    return Store(uri, home, (store.database.parent / "mlartifacts").as_uri())
+
+
+def quiet(environ: MutableMapping[str, str]) -> None:
+    """Set MLflow's own settings in the process's environment: no telemetry, and short waits.
+
+    Call it before the first use of MLflow. What the user set is kept, telemetry excepted.
+    """
+    environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+    environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    # A training waits for a server that is away; MLflow's default would hold it for minutes at each flush.
+    environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+    environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
+    if (telemetry := sys.modules.get("mlflow.telemetry")) is not None:
+        telemetry.set_telemetry_client()  # reads the setting again
