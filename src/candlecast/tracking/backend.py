@@ -15,6 +15,7 @@ from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 from sqlalchemy.exc import SQLAlchemyError
 
 from candlecast.errors import TrackingError
+from candlecast.tracking.identity import redact
 from candlecast.tracking.store import EXPERIMENT, Store
 
 HOST, PROCESS, STARTED = "process.host", "process.id", "process.started"
@@ -34,7 +35,7 @@ def _first_use(store: Store) -> Iterator[None]:
     with FileLock(f"{store.database}.lock"):
         # MLflow places the artifacts of an experiment where the process that made it happened to stand,
         # for ever: also of the one named Default, which opening a fresh file makes.
-        SqlAlchemyStore(store.uri, store.artifacts)
+        SqlAlchemyStore(store.uri, store.artifacts)  # type: ignore[no-untyped-call]
         yield
 
 
@@ -54,7 +55,7 @@ def connect(store: Store) -> tuple[MlflowClient, str]:
                 return client, experiment.experiment_id
             return client, _create(client, store)
     except (MlflowException, SQLAlchemyError, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
+        reason = redact(str(error).strip().splitlines()[0])
         raise TrackingError(
             f"{store.name}: the tracking store does not open ({reason}); "
             "start the server, free the disk, or unset MLFLOW_TRACKING_URI for a local store"
@@ -85,7 +86,8 @@ def sweep(client: MlflowClient, experiment: str) -> list[str]:
     A process ended by SIGKILL or by a power cut leaves its run RUNNING for ever.
     """
     runs = client.search_runs(
-        [experiment], f"attributes.status = 'RUNNING' and tags.`{HOST}` = '{platform.node()}'",
+        [experiment],
+        f"attributes.status = 'RUNNING' and tags.`{HOST}` = '{platform.node()}'",
         ViewType.ACTIVE_ONLY,
     )
     stale = [run for run in runs if not _alive(run)]
@@ -97,8 +99,8 @@ def sweep(client: MlflowClient, experiment: str) -> list[str]:
 
 def _alive(run: Run) -> bool:
     try:
-        process = psutil.Process(int(run.data.tags[PROCESS]))
+        started: float = psutil.Process(int(run.data.tags[PROCESS])).create_time()
         # A process id is used again; its start is not.
-        return abs(process.create_time() - float(run.data.tags[STARTED])) < 1.0
+        return abs(started - float(run.data.tags[STARTED])) < 1.0
     except (psutil.NoSuchProcess, KeyError, ValueError):
         return False

@@ -16,6 +16,7 @@ from mlflow.exceptions import MlflowException
 from sqlalchemy.exc import SQLAlchemyError
 
 from candlecast.files import write_text
+from candlecast.tracking.identity import redact
 
 MAX_POINTS = 1000  # what MLflow takes in one call
 AWAY = (MlflowException, SQLAlchemyError, OSError)  # what a client raises when its store does not answer
@@ -69,7 +70,7 @@ class MetricBuffer:
                 logger.warning(
                     "the tracking store does not answer (%s); training goes on, %d points wait, "
                     "next try in %.0f s",
-                    str(error).strip().splitlines()[0],
+                    redact(str(error).strip().splitlines()[0]),
                     len(self.points),
                     self._away_for,
                 )

@@ -1,0 +1,68 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from candlecast.errors import TrackingError
+from candlecast.tracking.store import Store, quiet, tracking_store
+
+
+def test_the_store_lies_in_the_repository_when_nothing_else_is_said(tmp_path: Path) -> None:
+    store = tracking_store({}, tmp_path)
+    assert store == Store(f"sqlite:///{tmp_path}/mlflow.db", tmp_path, f"file://{tmp_path}/mlartifacts")
+    assert store.database == tmp_path / "mlflow.db"
+
+
+def test_an_experiment_in_a_temporary_clone_uses_the_repository_it_was_started_from(tmp_path: Path) -> None:
+    clone = tmp_path / ".dvc" / "tmp" / "exps" / "tmp1"
+    assert tracking_store({"DVC_ROOT": str(tmp_path)}, clone) == tracking_store({}, tmp_path)
+
+
+def test_the_user_s_address_wins(tmp_path: Path) -> None:
+    environ = {"MLFLOW_TRACKING_URI": "http://127.0.0.1:5000", "DVC_ROOT": str(tmp_path)}
+    store = tracking_store(environ, tmp_path)
+    assert (store.uri, store.artifacts, store.database) == ("http://127.0.0.1:5000", None, None)
+
+
+def test_another_sqlite_file_keeps_its_artifacts_beside_it(tmp_path: Path) -> None:
+    store = tracking_store({"MLFLOW_TRACKING_URI": f"sqlite:///{tmp_path}/shared/runs.db"}, tmp_path / "a")
+    assert store.artifacts == f"file://{tmp_path}/shared/mlartifacts"
+
+
+@pytest.mark.parametrize("uri", ["sqlite:///mlflow.db", "./mlruns", "mlruns"])
+def test_an_address_that_depends_on_the_folder_is_refused(uri: str, tmp_path: Path) -> None:
+    with pytest.raises(TrackingError, match=r"^MLFLOW_TRACKING_URI: .*unset it$"):
+        tracking_store({"MLFLOW_TRACKING_URI": uri}, tmp_path)
+
+
+def test_a_password_in_the_address_is_never_shown(tmp_path: Path) -> None:
+    store = tracking_store({"MLFLOW_TRACKING_URI": "postgresql://me:hidden@db.example/mlflow"}, tmp_path)
+    assert store.name == "postgresql://db.example/mlflow"
+
+
+def test_telemetry_is_off_and_the_user_s_waits_are_kept() -> None:
+    environ = {"MLFLOW_DISABLE_TELEMETRY": "false", "MLFLOW_HTTP_REQUEST_TIMEOUT": "5"}
+    quiet(environ)
+    assert environ["MLFLOW_DISABLE_TELEMETRY"] == "true"
+    assert environ["MLFLOW_HTTP_REQUEST_TIMEOUT"] == "5"
+    assert environ["MLFLOW_HTTP_REQUEST_MAX_RETRIES"] == "2"
+
+
+def test_telemetry_stops_even_when_mlflow_was_imported_before() -> None:
+    code = (
+        "import os, mlflow.telemetry\n"
+        "from candlecast.tracking.store import quiet\n"
+        "quiet(os.environ)\n"
+        "assert mlflow.telemetry.get_telemetry_client() is None\n"
+    )
+    # The variables by which MLflow recognises a test would switch it off as well.
+    hidden = ("PYTEST_", "CI", "GITHUB", "MLFLOW", "DO_NOT_TRACK")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
+    subprocess.run([sys.executable, "-c", code], env=environ, check=True)
+
+
+def test_the_location_is_known_without_importing_mlflow() -> None:
+    code = "import sys, candlecast.tracking.store; assert 'mlflow' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
