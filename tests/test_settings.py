@@ -50,7 +50,7 @@ def test_every_key_of_the_committed_parameters_has_a_comment() -> None:
         ({"windows.test_start": "2019-01-01"}, "windows.test_start: 2019-01-01 is not between data.start"),
         ({"windows.fold": 1}, "windows.fold: 1 does not exist; windows.folds is 1, so 0 to 0"),
         ({"model.heads": 5}, "model.heads: 5 does not divide model.width 32"),
-        ({"data.tickers": []}, "data.tickers: empty"),
+        ({"data.source": "yahoo", "data.tickers": []}, "data.tickers: empty"),
         ({"data.tickers": ["A", "A"]}, "data.tickers: A named twice"),
         ({"data.source": "files"}, "data.path: needed when data.source is files"),
         ({"train.peak_lr": "3e-4"}, "train.peak_lr: expected a number, found '3e-4'"),

@@ -1,28 +1,30 @@
-import datetime
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from candlecast.data.config import DataConfig, SyntheticConfig
+from candlecast.params import load_params
+
+PARAMS = Path(__file__).parents[2] / "params.yaml"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def data_config() -> Callable[..., DataConfig]:
-    """Build a `DataConfig` that differs from the bundled sample's in the named keys."""
+    """Build a `DataConfig` that differs from the committed parameters in the named keys.
+
+    A key of a part is written with two underscores: `checks__price_order="flag"`.
+    """
+    committed = load_params("data", DataConfig, PARAMS)
+    small = replace(committed, synthetic=SyntheticConfig(tickers=3, bars=700, signal=0.0, seed=1))
 
     def build(**changes: Any) -> DataConfig:
-        usual = DataConfig(
-            source="sample",
-            tickers=("AAPL", "FB", "GOOG", "IBM", "MSFT"),
-            start=datetime.date(2000, 3, 1),
-            end=datetime.date(2013, 3, 1),
-            path=None,
-            min_bars=600,
-            max_gap=5,
-            synthetic=SyntheticConfig(tickers=3, bars=700, signal=0.0, seed=1),
-        )
-        return replace(usual, **changes)
+        whole: dict[str, Any] = {}
+        for key, value in changes.items():
+            part, _, name = key.partition("__")
+            whole[part] = replace(whole.get(part, getattr(small, part)), **{name: value}) if name else value
+        return replace(small, **whole)
 
     return build
