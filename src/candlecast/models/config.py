@@ -17,10 +17,12 @@ class ModelConfig:
     heads: int
     dropout: float
     norm: Literal["layer", "group", "batch"]
+    checkpoint_activations: bool
 
     def __post_init__(self) -> None:
         """Refuse sizes that make no network."""
-        for name in ("width", "tcn_blocks", "layers", "heads"):
+        require(self.width >= 2, "model.width: must be at least 2; the norm of one channel is a constant")
+        for name in ("tcn_blocks", "layers", "heads"):
             require(getattr(self, name) >= 1, f"model.{name}: must be at least 1")
         require(self.kernel_size >= 2, "model.kernel_size: must be at least 2 bars")
         require(
