@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import torch
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from candlecast.errors import EvaluationError
 from candlecast.evaluation.evaluate import MODEL
@@ -65,7 +66,7 @@ def forecast_rows(
             "ticker": np.array(store.panel.tickers, dtype=object)[store.panel.ticker[ends]],
             "date": store.panel.date[ends],
             "forecast_return": store.standardizer.restore_target(mean),
-            "probability_up": 1 / (1 + np.exp(-logit)),
+            "probability_up": expit(logit),
         },
         schema_overrides={"ticker": pl.String()},
     )
@@ -86,9 +87,9 @@ def _run(
     model.eval()
     try:
         with torch.inference_mode():
-            forecasts = [
-                model(windows.batch(part).inputs) for part in torch.arange(len(windows)).split(batch)
-            ]
+            order = torch.arange(len(windows))
+            starts = range(0, len(windows), batch)
+            forecasts = [model(windows.batch(order[start : start + batch]).inputs) for start in starts]
     finally:
         model.train(was_training)
     mean, logit = (

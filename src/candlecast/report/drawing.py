@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
-from typing import Final
+from typing import Any, Final
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -33,7 +33,7 @@ _VARIABLES: Final = {
 # Inches. A figure is about as wide as a phone, so that its text is not scaled down there.
 SIZE: Final = (5.4, 3.3)
 
-_STYLE: Final = {
+_STYLE: Final[dict[Any, Any]] = {
     "svg.fonttype": "none",
     "font.size": 9.5,
     "axes.titlesize": 9.5,

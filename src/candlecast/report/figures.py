@@ -46,16 +46,17 @@ def split_timeline(boundaries: Mapping[str, str]) -> Drawing:
         axes.spines["left"].set_visible(False)
         _date_axis(axes)
         svg = to_svg(figure, "split", alt)
-    caption = "Window ends of each part. Between parts, windows whose outcome would reach into the next are left out."
+    caption = "Window ends of each part. Those whose outcome would reach into the next part are left out."
     return Drawing("split", "The split in time", svg, alt, caption)
 
 
 def training_curves(history: pl.DataFrame, validation: pl.DataFrame) -> Drawing:
     """Draw loss, learning rate and gradient norm against windows seen."""
-    best = validation.row(int(np.argmin(validation["loss"].to_numpy())), named=True)
+    best = validation.filter("best").row(-1, named=True)
     alt = (
-        f"Training and validation loss, learning rate and gradient norm against windows seen. Lowest validation "
-        f"loss {best['loss']:.4f} after {best['samples_seen']:,} windows, at update {best['update']}."
+        f"Training and validation loss, learning rate and gradient norm against windows seen. "
+        f"Lowest validation loss {best['loss']:.4f} at update {best['update']}, "
+        f"after {best['samples_seen']:,} windows."
     )
     with canvas("training", (SIZE[0], 4.6)) as figure:
         losses, rate, norm = figure.subplots(3, 1, sharex=True, height_ratios=[2.2, 1, 1])
@@ -161,8 +162,8 @@ def reliability_diagram(frame: pl.DataFrame, bins: int) -> Drawing:
         axes.legend(loc="upper left", fontsize=8.5)
         svg = to_svg(figure, "reliability", alt)
     caption = (
-        f"{table.height} groups of equal size. The band is where a calibrated forecast would fall 19 times in 20 "
-        "were windows independent; they overlap, so in truth it is wider."
+        f"{table.height} groups of windows. The band is where a calibrated forecast would fall 19 times "
+        "in 20 were windows independent; they overlap, so in truth the band is wider."
     )
     return Drawing("reliability", "Is a stated probability to be believed?", svg, alt, caption)
 
@@ -206,7 +207,7 @@ def confusion_matrix(frame: pl.DataFrame) -> Drawing:
         "Called and realised direction",
         svg,
         alt,
-        "Blue was called right, red wrong; darker is more often.",
+        "Blue was called right, red wrong; the stronger the colour, the more often.",
     )
 
 
@@ -249,7 +250,7 @@ def accuracy_bars(frame: pl.DataFrame, by: str) -> Drawing:
 
 
 def _date_axis(axes: Axes) -> None:
-    locator = AutoDateLocator(maxticks=8)
+    locator = AutoDateLocator(maxticks=8)  # type: ignore[no-untyped-call]
     axes.xaxis_date()
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]

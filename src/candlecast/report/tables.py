@@ -66,12 +66,13 @@ def _points(value: float) -> str:
     return f"{100 * value:+.1f} pt".replace("-", "\u2212")
 
 
-def _share(value: float) -> str:
-    return f"{100 * value:+.2f} %".replace("-", "\u2212")
+def percent(value: float) -> str:
+    """Return a share as a signed percentage."""
+    return f"{100 * value:+.2f}%".replace("-", "\u2212")
 
 
 def _size(value: float) -> str:
-    return f"{100 * value:.3f} %"
+    return f"{100 * value:.3f}%"
 
 
 def _signed(value: float) -> str:
@@ -93,7 +94,7 @@ SCORES: Final = (
     Score(
         "balanced_accuracy",
         "Balanced accuracy",
-        "mean of the shares right among ups and among downs; 50 % is no skill",
+        "mean of the shares right among ups and among downs; 50% is no skill",
         _percent,
         _points,
     ),
@@ -122,18 +123,18 @@ SCORES: Final = (
         "out_of_sample_r2_score",
         "R\u00b2",
         "share of squared error removed from the training mean's; 0 is no skill",
-        _share,
-        _share,
+        percent,
+        percent,
     ),
     Score(
         "root_mean_squared_error",
         "RMSE",
         "root mean squared error of the log-return; lower is better",
         _size,
-        _share,
+        percent,
     ),
     Score(
-        "mean_absolute_error", "MAE", "mean absolute error of the log-return; lower is better", _size, _share
+        "mean_absolute_error", "MAE", "mean absolute error of the log-return; lower is better", _size, percent
     ),
     Score(
         "daily_rank_information_coefficient_score",

@@ -1,0 +1,79 @@
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from candlecast.report.page import render, write_report
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Reader(HTMLParser):
+    """Collects identifiers, headings and unbalanced tags."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.faults, self.identifiers = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.identifiers += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(tag)
+
+
+@pytest.fixture(scope="module")
+def page(inputs) -> str:
+    return render(inputs)
+
+
+def test_it_is_one_file_that_asks_the_network_for_nothing(page):
+    assert not re.search(r"(?:src|href)\s*=\s*[\"'](?!#)", page)
+    assert "@import" not in page
+    assert "<script" not in page
+    assert not re.search(r"url\((?!#)", page)
+
+
+def test_tags_balance_and_identifiers_are_unique(page):
+    reader = Reader()
+    reader.feed(page)
+    assert not reader.faults
+    assert not reader.open
+    assert len(reader.identifiers) == len(set(reader.identifiers))
+
+
+def test_every_figure_has_words_for_who_cannot_see_it(page):
+    figures = re.findall(r"<figure>.*?</figure>", page, flags=re.DOTALL)
+    assert len(figures) == 7
+    for figure in figures:
+        assert re.search(r'<svg role="img" aria-label="[^"]{40,}"', figure)
+        assert "<figcaption>" in figure
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not investment advice",
+        "Gradient boosting",
+        "left out: 196 bars",
+        "windows.horizon",
+        "0123abcd",
+        "They survived.",
+    ],
+)
+def test_it_tells_what_a_reader_looks_for(page, text):
+    assert text in page
+
+
+def test_the_same_inputs_give_the_same_bytes(inputs, page, tmp_path):
+    write_report(inputs, tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+
+
+def test_text_from_outside_is_escaped(inputs):
+    hostile = replace(inputs, provenance={"Commit": "<script>alert(1)</script>"})
+    assert "<script>" not in render(hostile)
