@@ -75,13 +75,13 @@ def test_a_server_that_is_away_is_one_line_without_the_password(monkeypatch: pyt
     with pytest.raises(TrackingError) as caught:
         connect(Store("http://me:hidden@127.0.0.1:9", Path(), None))
     assert "hidden" not in str(caught.value)
-    assert str(caught.value).startswith("http://127.0.0.1:9: the tracking store does not open")
+    assert str(caught.value).startswith("http://127.0.0.1:9: the tracking store does not answer")
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "mlflow.db").write_text("this is a text file, longer than a sqlite header, by far " * 20)
-    with pytest.raises(TrackingError, match=r"mlflow.db: the tracking store does not open"):
+    with pytest.raises(TrackingError, match=r"mlflow.db: the tracking store does not answer"):
         connect(tracking_store({}, tmp_path))
 
 

@@ -12,10 +12,10 @@ from mlflow import MlflowClient
 from mlflow.entities import Run, RunStatus, ViewType
 from mlflow.exceptions import MlflowException
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
-from sqlalchemy.exc import SQLAlchemyError
 
 from candlecast.errors import TrackingError
-from candlecast.tracking.identity import redact
+from candlecast.tracking.buffer import AWAY
+from candlecast.tracking.identity import first_line
 from candlecast.tracking.store import EXPERIMENT, Store
 
 HOST, PROCESS, STARTED = "process.host", "process.id", "process.started"
@@ -47,17 +47,22 @@ def connect(store: Store) -> tuple[MlflowClient, str]:
     TrackingError
         The database or the server does not answer.
     """
+    with answering(store), _first_use(store):
+        client = MlflowClient(tracking_uri=store.uri)
+        experiment = client.get_experiment_by_name(EXPERIMENT)
+        if experiment is not None:
+            return client, experiment.experiment_id
+        return client, _create(client, store)
+
+
+@contextmanager
+def answering(store: Store) -> Iterator[None]:
+    """Turn a store's refusal into a `TrackingError`, for what cannot go on without the store."""
     try:
-        with _first_use(store):
-            client = MlflowClient(tracking_uri=store.uri)
-            experiment = client.get_experiment_by_name(EXPERIMENT)
-            if experiment is not None:
-                return client, experiment.experiment_id
-            return client, _create(client, store)
-    except (MlflowException, SQLAlchemyError, OSError) as error:
-        reason = redact(str(error).strip().splitlines()[0])
+        yield
+    except AWAY as error:
         raise TrackingError(
-            f"{store.name}: the tracking store does not open ({reason}); "
+            f"{store.name}: the tracking store does not answer ({first_line(error)}); "
             "start the server, free the disk, or unset MLFLOW_TRACKING_URI for a local store"
         ) from None
 

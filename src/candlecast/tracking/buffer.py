@@ -4,19 +4,16 @@ A call costs the same for one point as for a thousand (one synced transaction), 
 sent when there are many, or when the oldest has waited long enough.
 """
 
-import json
 import logging
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from mlflow import MlflowClient
 from mlflow.entities import Metric
 from mlflow.exceptions import MlflowException
 from sqlalchemy.exc import SQLAlchemyError
 
-from candlecast.files import write_text
-from candlecast.tracking.identity import redact
+from candlecast.tracking.identity import first_line
 
 MAX_POINTS = 1000  # what MLflow takes in one call
 AWAY = (MlflowException, SQLAlchemyError, OSError)  # what a client raises when its store does not answer
@@ -70,7 +67,7 @@ class MetricBuffer:
                 logger.warning(
                     "the tracking store does not answer (%s); training goes on, %d points wait, "
                     "next try in %.0f s",
-                    redact(str(error).strip().splitlines()[0]),
+                    first_line(error),
                     len(self.points),
                     self._away_for,
                 )
@@ -81,28 +78,3 @@ class MetricBuffer:
         self._away_for = 0.0
         self._next_send = self._clock() + self._seconds
         return True
-
-
-def keep_for_later(folder: Path, run_id: str, status: str, points: list[Metric]) -> Path:
-    """Write what a store that stayed away did not take, for `deliver` to send."""
-    path = folder / f"{run_id}.json"
-    rows = [[point.key, point.value, point.timestamp, point.step] for point in points]
-    write_text(path, json.dumps({"run_id": run_id, "status": status, "points": rows}))
-    return path
-
-
-def deliver(client: MlflowClient, folder: Path) -> int:
-    """Send what earlier runs left in `folder`, oldest first, and return how many points were sent.
-
-    A file is removed once its points are in the store.
-    """
-    sent = 0
-    for path in sorted(folder.glob("*.json")):
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        points = [Metric(*row) for row in kept["points"]]
-        for start in range(0, len(points), MAX_POINTS):
-            client.log_batch(kept["run_id"], metrics=points[start : start + MAX_POINTS])
-        client.set_terminated(kept["run_id"], kept["status"])
-        path.unlink()
-        sent += len(points)
-    return sent

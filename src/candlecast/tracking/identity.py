@@ -24,6 +24,12 @@ def redact(text: str) -> str:
     return _ASSIGNED_SECRET.sub(r"\1***", _CREDENTIALS_IN_URL.sub("***@", text))
 
 
+def first_line(error: BaseException) -> str:
+    """Return what an error says, in one line without secrets."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return redact(lines[0])
+
+
 def flatten(params: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     """Return nested parameters as dotted names and text: lists joined by commas, None as `null`."""
     flat: dict[str, str] = {}

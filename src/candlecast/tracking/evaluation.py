@@ -1,0 +1,75 @@
+"""An evaluation's part of a run: test scores, figures, the report."""
+
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mlflow import MlflowClient
+from mlflow.entities import Metric
+
+from candlecast.tracking.artifacts import log_files
+from candlecast.tracking.backend import answering, connect
+from candlecast.tracking.buffer import AWAY
+from candlecast.tracking.identity import dvc_tags, first_line
+from candlecast.tracking.restored import find, is_of_experiment, stand_in
+from candlecast.tracking.run_file import read_run
+from candlecast.tracking.store import Store
+
+logger = logging.getLogger(__name__)
+
+
+class EvaluationLog:
+    """The run an evaluation writes into."""
+
+    def __init__(self, client: MlflowClient, run_id: str) -> None:
+        self.run_id = run_id
+        self._client = client
+
+    def scores(self, parts: Mapping[str, Mapping[str, float]]) -> None:
+        """Store scores as `part/name`, such as `test/directional_accuracy`.
+
+        An evaluation that runs again and finds the same leaves no second point.
+        """
+        now = int(time.time() * 1000)
+        try:
+            known = self._client.get_run(self.run_id).data.metrics
+            metrics = [
+                Metric(f"{part}/{name}", value, now, 0)
+                for part, scores in parts.items()
+                for name, value in scores.items()
+                if known.get(f"{part}/{name}") != value
+            ]
+            self._client.log_batch(self.run_id, metrics=metrics)
+        except AWAY as error:
+            logger.warning("the scores are not in the tracking store: %s", first_line(error))
+
+    def files(self, *paths: Path) -> None:
+        """Store files and folders as the run's artifacts, each under its own name."""
+        log_files(self._client, self.run_id, paths)
+
+
+@contextmanager
+def open_evaluation(
+    store: Store, environ: Mapping[str, str], params: Mapping[str, Any], run_file: Path
+) -> Iterator[EvaluationLog]:
+    """Do what `session.evaluation_run` describes, in `store`."""
+    source_id = read_run(run_file)
+    client, experiment = connect(store)
+    tags = dvc_tags(environ)
+    with answering(store):
+        trained = find(client, source_id)
+        own = trained is not None and is_of_experiment(trained, tags)
+        run_id = source_id if own else stand_in(client, experiment, source_id, params, tags)
+    if own:
+        yield EvaluationLog(client, run_id)
+        return
+    logger.info("the model was restored from MLflow run %s; run %s stands for it", source_id, run_id)
+    status = "FAILED"
+    try:
+        yield EvaluationLog(client, run_id)
+        status = "FINISHED"
+    finally:
+        client.set_terminated(run_id, status)

@@ -1,0 +1,154 @@
+"""A training's observer that writes to MLflow: step is the update, and samples seen lie beside each point.
+
+Any run can so be drawn against updates, samples, epochs or seconds: MLflow takes any metric of the same step
+as the horizontal axis.
+"""
+
+import json
+import logging
+import resource
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from mlflow import MlflowClient
+from mlflow.entities import Metric, Param
+
+from candlecast.tracking.buffer import AWAY, MetricBuffer
+from candlecast.tracking.identity import first_line
+from candlecast.training.records import (
+    TrainingEvent,
+    TrainingPlan,
+    TrainingSummary,
+    UpdateRecord,
+    ValidationRecord,
+)
+
+# A page of MLflow draws at most 320 points of a curve; a long training would only wait for the rest.
+MAX_CURVE_POINTS = 2000
+
+# What the parameters leave open, as the plan resolved it.
+RESOLVED = (
+    "parameters",
+    "training_windows",
+    "validation_windows",
+    "effective_batch",
+    "micro_batch",
+    "total_updates",
+    "precision",
+    "device",
+    "processes",
+)
+
+logger = logging.getLogger(__name__)
+
+
+class MLflowObserver:
+    """Writes one training into one run; implements `candlecast.training.records.Observer`.
+
+    A run that is continued already holds points up to some update. What a resumed training repeats is left
+    out, since MLflow would keep both.
+    """
+
+    def __init__(self, client: MlflowClient, run_id: str, buffer: MetricBuffer | None = None) -> None:
+        self.run_id = run_id
+        self.buffer = buffer or MetricBuffer(client, run_id)
+        self._client = client
+        self._events: list[TrainingEvent] = []
+        self._every = 1
+        self._resumed = 0
+        self._newest: UpdateRecord | None = None
+        self._logged = self._last_step("samples_seen")
+        self._validated = self._last_step("val/loss")
+
+    def on_start(self, plan: TrainingPlan) -> None:
+        """Log what the parameters leave open: the sizes, precision and device that were resolved."""
+        self._every = max(1, (plan.total_updates or 0) // MAX_CURVE_POINTS)
+        self._resumed = plan.resumed_update
+        known = self._client.get_run(self.run_id).data.params
+        values = {f"plan.{name}": str(getattr(plan, name)) for name in RESOLVED}
+        new = [Param(name, value) for name, value in values.items() if name not in known]
+        self._client.log_batch(self.run_id, params=new)
+
+    def on_updates(self, records: Sequence[UpdateRecord]) -> None:
+        """Add the updates that the run does not hold yet."""
+        for record in records:
+            if record.update > self._logged:
+                self._newest = record
+                if record.update % self._every == 0 or record.update == 1:
+                    self._add_update(record)
+        self.buffer.send_if_due()
+
+    def on_validation(self, record: ValidationRecord) -> None:
+        """Add the validation's scores, at the same step as the update they follow, and send."""
+        if record.update <= self._validated:
+            return
+        self._validated = record.update
+        if self._newest is not None and self._newest.update == record.update:
+            self._add_update(self._newest)
+        elif record.update > self._logged:
+            self._logged = record.update
+            self.buffer.add({"samples_seen": record.samples_seen}, record.update)
+        scores = {
+            "val/loss": record.loss,
+            "val/return_rmse_error": record.return_rmse_error,
+            "val/directional_accuracy": record.directional_accuracy,
+        }
+        self.buffer.add(scores, record.update)
+        self.buffer.send_if_due()
+
+    def on_event(self, event: TrainingEvent) -> None:
+        """Keep the event for the run's `events` file, and count it."""
+        self._events.append(event)
+
+    def on_end(self, summary: TrainingSummary) -> None:
+        """Add the totals, and send everything."""
+        if self._newest is not None:
+            self._add_update(self._newest)
+        totals = {
+            "total/seconds": summary.seconds,
+            "total/samples_seen": summary.samples_seen,
+            "total/skipped_updates": summary.skipped_updates,
+            "total/peak_memory_mib": _peak_memory(),
+        }
+        if summary.best_loss is not None and summary.best_update is not None:
+            totals |= {"val/best_loss": summary.best_loss, "val/best_update": summary.best_update}
+        self.buffer.add(totals, summary.update)
+        if self.buffer.send() and self._events:
+            self._write_events()
+
+    def _add_update(self, record: UpdateRecord) -> None:
+        if record.update <= self._logged:
+            return
+        self._logged = record.update
+        values = {
+            "train/loss": record.loss,
+            "train/grad_norm": record.grad_norm,
+            "train/lr": record.lr,
+            "train/windows_per_second": record.windows_per_second,
+            "samples_seen": record.samples_seen,
+            "epoch": record.epoch,
+            "seconds": record.seconds,
+        }
+        if record.noise is not None and record.noise.scale is not None:
+            values["train/noise_scale"] = record.noise.scale
+        if record.skipped_updates:
+            values["train/skipped_updates"] = record.skipped_updates
+        self.buffer.add(values, record.update)
+
+    def _write_events(self) -> None:
+        lines = "\n".join(json.dumps(asdict(event)) for event in self._events)
+        try:
+            self._client.log_text(self.run_id, f"{lines}\n", f"events/from_update_{self._resumed}.jsonl")
+        except AWAY as error:
+            logger.warning("the training's events were not stored: %s", first_line(error))
+
+    def _last_step(self, name: str) -> int:
+        history: list[Metric] = self._client.get_metric_history(self.run_id, name)
+        return max((point.step for point in history), default=0)
+
+
+def _peak_memory() -> float:
+    # Of this process, in MiB: Linux counts in KiB, macOS in bytes.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024**2 if sys.platform == "darwin" else 1024)

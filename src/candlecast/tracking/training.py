@@ -1,0 +1,133 @@
+"""The run of one training, from its first tag to its last status."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mlflow import MlflowClient
+from mlflow.entities import Dataset, DatasetInput, Param
+
+from candlecast.seeding import environment
+from candlecast.tracking.artifacts import log_files
+from candlecast.tracking.backend import answering, connect, process_tags, sweep
+from candlecast.tracking.buffer import AWAY
+from candlecast.tracking.identity import code_state, dvc_tags, first_line, flatten, run_name
+from candlecast.tracking.observer import MLflowObserver
+from candlecast.tracking.pending import deliver, keep_for_later
+from candlecast.tracking.restored import find
+from candlecast.tracking.run_file import read_run, write_run
+from candlecast.tracking.store import Store
+
+logger = logging.getLogger(__name__)
+
+
+class TrainingLog:
+    """A run that is open: its id, the observer that fills it, and its files."""
+
+    def __init__(self, client: MlflowClient, run_id: str) -> None:
+        self.run_id = run_id
+        self.observer = MLflowObserver(client, run_id)
+        self._client = client
+
+    def files(self, *paths: Path) -> None:
+        """Store files and folders as the run's artifacts, each under its own name."""
+        log_files(self._client, self.run_id, paths)
+
+
+@contextmanager
+def open_training(
+    store: Store,
+    environ: Mapping[str, str],
+    here: Path,
+    params: Mapping[str, Any],
+    data_hash: str,
+    resume_file: Path | None,
+) -> Iterator[TrainingLog]:
+    """Do what `session.training_run` describes, in `store`."""
+    client, experiment = connect(store)
+    with answering(store):
+        deliver(client, store.root)
+        sweep(client, experiment)
+        run_id = _continued(client, resume_file)
+        if run_id is None:
+            tags = _tags(environ, here, data_hash)
+            run_id = client.create_run(experiment, tags=tags, run_name=run_name(params)).info.run_id
+            _describe(client, run_id, here, params, data_hash)
+            if resume_file is not None:
+                write_run(resume_file, run_id)
+        log = TrainingLog(client, run_id)
+    logger.info("MLflow run %s (%s) in %s", run_name(params), run_id, store.name)
+    status = "KILLED"
+    try:
+        yield log
+        status = "FINISHED"
+    except Exception as error:
+        status = "FAILED"
+        _try_tag(client, run_id, "failure", first_line(error))
+        raise
+    finally:
+        _close(store, client, log, status)
+
+
+def _close(store: Store, client: MlflowClient, log: TrainingLog, status: str) -> None:
+    buffer = log.observer.buffer
+    try:
+        sent = buffer.send()
+        if sent:
+            client.set_terminated(log.run_id, status)
+    except AWAY as error:
+        logger.warning("the tracking store does not answer (%s)", first_line(error))
+        sent = False
+    if not sent:
+        kept = keep_for_later(store.root, log.run_id, status, buffer.points)
+        logger.warning("%s keeps what the tracking store did not take; the next training sends it", kept)
+
+
+def _tags(environ: Mapping[str, str], here: Path, data_hash: str) -> dict[str, str]:
+    facts = environment()
+    return {
+        **dvc_tags(environ),
+        **code_state(here).tags(),
+        **process_tags(),
+        "data.sha256": data_hash,
+        "hardware": facts["hardware"],
+        "mlflow.source.name": "pipeline/train.py",
+        "mlflow.source.type": "LOCAL",
+    }
+
+
+def _describe(
+    client: MlflowClient, run_id: str, here: Path, params: Mapping[str, Any], data_hash: str
+) -> None:
+    values = [Param(key, value) for key, value in flatten(params).items()]
+    for start in range(0, len(values), 100):  # what MLflow takes in one call
+        client.log_batch(run_id, params=values[start : start + 100])
+    source = params.get("data", {}).get("source", "windows")
+    # A digest is at most 36 characters; the tag data.sha256 holds all of it.
+    dataset = Dataset(name=source, digest=data_hash[:32], source_type="dvc", source="data/windows")
+    client.log_inputs(run_id, [DatasetInput(dataset)])
+    client.log_dict(run_id, environment(), "environment.json")
+    if diff := code_state(here).diff:
+        client.log_text(run_id, diff, "code.diff")
+
+
+def _continued(client: MlflowClient, resume_file: Path | None) -> str | None:
+    # The id of the run that a checkpoint belongs to, opened again; None where there is none to continue.
+    if resume_file is None or not resume_file.exists():
+        return None
+    run = find(client, read_run(resume_file))
+    if run is None:
+        return None
+    client.update_run(run.info.run_id, status="RUNNING")
+    for tag, value in process_tags().items():
+        client.set_tag(run.info.run_id, tag, value)
+    return str(run.info.run_id)
+
+
+def _try_tag(client: MlflowClient, run_id: str, tag: str, value: str) -> None:
+    try:
+        client.set_tag(run_id, tag, value)
+    except AWAY as error:
+        logger.warning("the tracking store does not answer (%s)", first_line(error))

@@ -1,0 +1,111 @@
+from pathlib import Path
+
+import pytest
+from mlflow import MlflowClient
+from tracking.records import EFFECTIVE_BATCH, plan, summary, update, validation
+
+from candlecast.tracking.backend import connect
+from candlecast.tracking.buffer import MetricBuffer
+from candlecast.tracking.observer import MAX_CURVE_POINTS, MLflowObserver
+from candlecast.tracking.store import Store
+from candlecast.training.records import NoiseEstimate, TrainingEvent
+
+
+@pytest.fixture
+def client(store: Store) -> MlflowClient:
+    return connect(store)[0]
+
+
+@pytest.fixture
+def run_id(store: Store) -> str:
+    client, experiment = connect(store)
+    return str(client.create_run(experiment).info.run_id)
+
+
+def curve(client: MlflowClient, run_id: str, name: str) -> list[tuple[int, float]]:
+    return [(point.step, point.value) for point in client.get_metric_history(run_id, name)]
+
+
+def test_every_point_has_its_samples_beside_it(client: MlflowClient, run_id: str) -> None:
+    observer = MLflowObserver(client, run_id)
+    observer.on_start(plan())
+    observer.on_updates([update(1), update(2)])
+    observer.on_updates([update(3)])
+    observer.on_validation(validation(3))
+    observer.on_end(summary(3))
+    samples = dict(curve(client, run_id, "samples_seen"))
+    assert samples == {step: EFFECTIVE_BATCH * step for step in (1, 2, 3)}
+    for name in client.get_run(run_id).data.metrics:
+        assert {step for step, _ in curve(client, run_id, name)} <= samples.keys(), name
+    assert curve(client, run_id, "train/loss") == [(1, 1.0), (2, 0.5), (3, pytest.approx(1 / 3))]
+    assert curve(client, run_id, "val/directional_accuracy") == [(3, 0.52)]
+    assert curve(client, run_id, "val/best_update") == [(3, 2)]
+
+
+def test_the_resolved_plan_becomes_parameters_once(client: MlflowClient, run_id: str) -> None:
+    MLflowObserver(client, run_id).on_start(plan(device="cpu"))
+    MLflowObserver(client, run_id).on_start(plan(device="cuda", resumed_update=5))
+    params = client.get_run(run_id).data.params
+    assert params["plan.effective_batch"] == str(EFFECTIVE_BATCH)
+    assert params["plan.device"] == "cpu"
+
+
+def test_a_resumed_training_leaves_no_point_twice(client: MlflowClient, run_id: str) -> None:
+    first = MLflowObserver(client, run_id)
+    first.on_start(plan())
+    first.on_updates([update(number) for number in range(1, 6)])
+    first.on_validation(validation(5))
+    first.buffer.send()  # then the process is killed; its last checkpoint is at update 3
+    second = MLflowObserver(client, run_id)
+    second.on_start(plan(resumed_update=3))
+    second.on_updates([update(number) for number in range(4, 8)])
+    second.on_validation(validation(5))
+    second.on_validation(validation(7))
+    second.on_end(summary(7))
+    assert [step for step, _ in curve(client, run_id, "train/loss")] == [1, 2, 3, 4, 5, 6, 7]
+    assert [step for step, _ in curve(client, run_id, "samples_seen")] == [1, 2, 3, 4, 5, 6, 7]
+    assert [step for step, _ in curve(client, run_id, "val/loss")] == [5, 7]
+
+
+def test_a_validation_between_logged_updates_still_has_its_samples(client: MlflowClient, run_id: str) -> None:
+    observer = MLflowObserver(client, run_id)
+    observer.on_start(plan(total_updates=3 * MAX_CURVE_POINTS))
+    observer.on_updates([update(number) for number in range(1, 9)])
+    observer.on_validation(validation(8))
+    observer.on_end(summary(8))
+    assert [step for step, _ in curve(client, run_id, "train/loss")] == [1, 3, 6, 8]
+    assert dict(curve(client, run_id, "samples_seen"))[8] == 8 * EFFECTIVE_BATCH
+
+
+def test_noise_and_skipped_updates_are_curves_where_they_are_known(client: MlflowClient, run_id: str) -> None:
+    observer = MLflowObserver(client, run_id)
+    observer.on_start(plan())
+    known = NoiseEstimate(trace=9.0, signal=0.5, scale=18.0, low=10.0, high=30.0)
+    unknown = NoiseEstimate(trace=9.0, signal=-0.5, scale=None, low=0.0, high=float("inf"))
+    observer.on_updates([update(1, noise=unknown), update(2, noise=known, skipped_updates=1)])
+    observer.on_end(summary(2))
+    assert curve(client, run_id, "train/noise_scale") == [(2, 18.0)]
+    assert curve(client, run_id, "train/skipped_updates") == [(2, 1.0)]
+
+
+def test_events_are_kept_as_a_file(client: MlflowClient, run_id: str) -> None:
+    observer = MLflowObserver(client, run_id)
+    observer.on_start(plan())
+    detail = {"scale": 1024}
+    observer.on_event(TrainingEvent(name="skipped_update", update=4, samples_seen=80, detail=detail))
+    observer.on_end(summary(4))
+    path = Path(client.download_artifacts(run_id, "events/from_update_0.jsonl"))
+    assert '"name": "skipped_update", "update": 4' in path.read_text()
+
+
+def test_points_wait_for_company_and_not_for_long(client: MlflowClient, run_id: str) -> None:
+    now = 0.0
+    buffer = MetricBuffer(client, run_id, seconds=3.0, clock=lambda: now)
+    observer = MLflowObserver(client, run_id, buffer)
+    observer.on_updates([update(1)])
+    assert curve(client, run_id, "train/loss") == []
+    now = 3.0
+    observer.on_updates([update(2)])
+    assert len(curve(client, run_id, "train/loss")) == 2
+    observer.on_updates([update(number) for number in range(3, 200)])  # more than one call carries
+    assert len(curve(client, run_id, "train/loss")) == 199
