@@ -45,30 +45,84 @@ class AccumConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainConfig:
-    """Budget, optimiser, precision and bookkeeping of one training."""
+    """Budget, optimiser, precision and bookkeeping of one training.
 
-    epochs: int
+    Whatever recurs is counted in windows seen or applied updates, never in micro-steps, so that runs of
+    different effective batch stay comparable.
+    """
+
+    epochs: int | None
+    updates: int | None
+    samples: int | None
+    seconds: float | None
     peak_lr: float
     final_lr_fraction: float
     warmup_fraction: float
+    lr_scaling: Literal["none", "sqrt", "linear"]
+    reference_batch: int
     weight_decay: float
     beta1: float
     beta2: float
+    beta2_half_life: int | None
     clip_norm: float
     direction_weight: float
+    huber_delta: float
     precision: Literal["auto", "fp32", "bf16", "fp16"]
+    ema_half_life: int | None
     validate_every: int
+    patience: int | None
     log_every: int
+    noise_every: int | None
+    noise_probe: int
+    checkpoint_seconds: float
+    fused_optimizer: bool
+    compile: bool
+    cudnn_benchmark: bool
+    tf32: bool
+    processes: int
 
     def __post_init__(self) -> None:
-        """Refuse values outside their range."""
-        for name in ("epochs", "validate_every", "log_every"):
-            require(getattr(self, name) >= 1, f"train.{name}: must be at least 1")
-        for name in ("peak_lr", "clip_norm"):
-            require(getattr(self, name) > 0, f"train.{name}: must be above 0")
+        """Refuse values outside their range, and any number of budgets but one."""
+        budgets = ("epochs", "updates", "samples", "seconds")
+        given = [name for name in budgets if getattr(self, name) is not None]
+        require(
+            len(given) == 1,
+            f"train.{given[-1] if given else 'epochs'}: give exactly one of epochs, updates, samples, seconds "
+            f"and set the others to null; given: {', '.join(given) or 'none'}",
+        )
+        positive = ("epochs", "updates", "samples", "reference_batch", "beta2_half_life", "ema_half_life")
+        for name in (*positive, "validate_every", "patience", "log_every", "noise_every", "processes"):
+            require(getattr(self, name) is None or getattr(self, name) >= 1, f"train.{name}: at least 1")
+        for name in ("seconds", "peak_lr", "clip_norm", "huber_delta"):
+            require(getattr(self, name) is None or getattr(self, name) > 0, f"train.{name}: must be above 0")
         for name in ("final_lr_fraction", "warmup_fraction"):
             require(0 <= getattr(self, name) <= 1, f"train.{name}: must be between 0 and 1")
         for name in ("beta1", "beta2"):
             require(0 <= getattr(self, name) < 1, f"train.{name}: must be at least 0 and below 1")
-        for name in ("weight_decay", "direction_weight"):
+        for name in ("weight_decay", "direction_weight", "noise_probe", "checkpoint_seconds"):
             require(getattr(self, name) >= 0, f"train.{name}: must be 0 or more")
+
+    def scaled_peak_lr(self, effective_batch: int) -> float:
+        """Return peak_lr under lr_scaling; a common power of the batch relative to reference_batch."""
+        power = {"none": 0.0, "sqrt": 0.5, "linear": 1.0}[self.lr_scaling]
+        scaled: float = self.peak_lr * (effective_batch / self.reference_batch) ** power
+        return scaled
+
+    def scaled_beta2(self, effective_batch: int) -> float:
+        """Return Adam's second-moment decay per update: beta2, or what beta2_half_life windows make it.
+
+        At a given half-life in windows, beta2' = beta2^(B'/B) (Marek et al. 2025, arXiv 2507.07101).
+        """
+        if self.beta2_half_life is None:
+            return self.beta2
+        decay: float = 0.5 ** (effective_batch / self.beta2_half_life)
+        return decay
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recipe:
+    """All that decides a training beside the data and the initial weights."""
+
+    train: TrainConfig
+    accum: AccumConfig
+    seed: int

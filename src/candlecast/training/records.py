@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+Outcome = Literal["finished", "stopped_early", "interrupted", "failed"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPlan:
@@ -83,7 +85,7 @@ class TrainingEvent:
 class TrainingSummary:
     """How it ended, said once, whatever the way out."""
 
-    outcome: Literal["finished", "stopped_early", "interrupted", "failed"]
+    outcome: Outcome
     update: int
     micro_step: int
     skipped_updates: int

@@ -3,15 +3,14 @@
 import math
 
 
-def learning_rate(progress: float, *, peak: float, final_fraction: float, warmup_fraction: float) -> float:
-    """Return the rate of the update that brings the budget spent to `progress`, in (0, 1].
+def learning_rate(progress: float, peak: float, final_fraction: float, warmup_fraction: float) -> float:
+    """Return the rate of the update that brings the budget spent to `progress`, in [0, 1].
 
     Linear from 0 to `peak` while progress <= warmup_fraction, then half a cosine down to
     final_fraction x peak at progress 1. Progress is (update + 1) / total updates, so runs of different
     effective batch follow one curve over samples; micro-steps and skipped updates do not move it.
 
-    >>> shape = {"peak": 1.0, "final_fraction": 0.0, "warmup_fraction": 0.5}
-    >>> [round(learning_rate(quarter / 4, **shape), 3) for quarter in (1, 2, 3, 4)]
+    >>> [round(learning_rate(quarter / 4, 1.0, 0.0, 0.5), 3) for quarter in (1, 2, 3, 4)]
     [0.5, 1.0, 0.5, 0.0]
     """
     if progress < warmup_fraction:
