@@ -1,8 +1,8 @@
 import pytest
 import torch
+from training.small import small_store
 
 from candlecast.windows.store import WindowStore
-from training.small import small_store
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from oracle.accumulation import article_epoch, full_batch_gradient
 from torch import Tensor, nn
 from torch.amp.grad_scaler import GradScaler
 from torch.nn.utils import parameters_to_vector
+from training.small import CONFIG, Small, random_batch, small
 
 from candlecast.training.accumulate import (
     accumulate_gradients,
@@ -19,12 +20,11 @@ from candlecast.training.accumulate import (
 )
 from candlecast.training.loss import window_losses
 from candlecast.windows.batch import Batch
-from training.small import CONFIG, Small, random_batch, small
 
 OFF = GradScaler("cpu", enabled=False)
 
 
-def loss_sum_of(model: Small):  # noqa: ANN201
+def loss_sum_of(model: Small):
     def loss_sum(batch: Batch) -> Tensor:
         return torch.dot(window_losses(model(batch.inputs), batch, CONFIG), batch.weight)
 
@@ -190,8 +190,7 @@ class TestTheArticlesModuloForm:
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         before = [parameter.detach().clone() for parameter in model.parameters()]
         updates = sum(
-            article_epoch(model, optimizer, micro_batches(batch, 4), steps=8, config=CONFIG)
-            for _ in range(5)
+            article_epoch(model, optimizer, micro_batches(batch, 4), steps=8, config=CONFIG) for _ in range(5)
         )
         assert updates == 0
         assert all(map(torch.equal, model.parameters(), before))

@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from training.small import CONFIG
 
 from candlecast.training.budget import Budget, Counters
-from training.small import CONFIG
 
 
 def spend(budget: Budget) -> Counters:
@@ -22,8 +22,7 @@ def spend(budget: Budget) -> Counters:
 @given(windows=st.integers(1, 50), batch=st.integers(1, 60), size=st.integers(1, 120))
 def test_every_budget_knows_its_updates_and_windows_beforehand(windows: int, batch: int, size: int) -> None:
     for name in ("epochs", "updates", "samples"):
-        config = replace(CONFIG, epochs=None) if name != "epochs" else CONFIG
-        budget = Budget.of(replace(config, **{name: size}), windows, batch)
+        budget = Budget.of(replace(CONFIG, **{"epochs": None, name: size}), windows, batch)
         counters = spend(budget)
         assert counters.update == budget.total_updates
         assert counters.samples_seen == budget.total_samples
@@ -52,6 +51,8 @@ def test_a_skipped_update_consumes_windows_and_counts_as_skipped() -> None:
     assert counters == Counters(micro_step=4, update=1, skipped_updates=1, samples_seen=14)
 
 
-@pytest.mark.parametrize(("seen", "windows", "due"), [(40, 12, True), (39, 12, False), (48, 12, True), (51, 12, True)])
+@pytest.mark.parametrize(
+    ("seen", "windows", "due"), [(40, 12, True), (39, 12, False), (48, 12, True), (51, 12, True)]
+)
 def test_an_interval_is_crossed_once(seen: int, windows: int, due: bool) -> None:
     assert Budget.crossed(40, Counters(samples_seen=seen), windows) == due

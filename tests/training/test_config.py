@@ -1,9 +1,9 @@
 from dataclasses import replace
 
 import pytest
+from training.small import CONFIG
 
 from candlecast.errors import ParamsError
-from training.small import CONFIG
 
 
 @pytest.mark.parametrize(

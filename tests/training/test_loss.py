@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import torch
 from oracle.accumulation import losses
+from training.small import CONFIG, random_batch, small
 
 from candlecast.training.loss import make_loss_sum, window_losses
 from candlecast.training.precision import make_precision
-from training.small import CONFIG, random_batch, small
 
 
 def test_each_window_costs_what_the_definition_says() -> None:

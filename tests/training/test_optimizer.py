@@ -1,9 +1,9 @@
 from dataclasses import replace
 
 import pytest
+from training.small import CONFIG, recipe, small
 
 from candlecast.training.optimizer import make_optimizer, set_learning_rate
-from training.small import CONFIG, recipe, small
 
 
 def test_matrices_decay_and_vectors_do_not() -> None:

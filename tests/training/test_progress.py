@@ -1,11 +1,12 @@
 import io
 from dataclasses import replace
 
+from training.small import CONFIG, recipe, small
+
 from candlecast.training.loop import train
 from candlecast.training.progress import Progress
 from candlecast.windows.dataset import WindowDataset
 from candlecast.windows.store import WindowStore
-from training.small import CONFIG, recipe, small
 
 
 class Terminal(io.StringIO):

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from candlecast.training.schedule import learning_rate
 
 
-@given(
-    progress=st.floats(0, 1), fraction=st.floats(0, 1), warmup=st.floats(0, 1), peak=st.floats(1e-6, 1.0)
-)
+@given(progress=st.floats(0, 1), fraction=st.floats(0, 1), warmup=st.floats(0, 1), peak=st.floats(1e-6, 1.0))
 def test_the_rate_stays_between_nothing_and_the_peak(
     progress: float, fraction: float, warmup: float, peak: float
 ) -> None:

@@ -87,7 +87,7 @@ class TrainConfig:
         given = [name for name in budgets if getattr(self, name) is not None]
         require(
             len(given) == 1,
-            f"train.{given[-1] if given else 'epochs'}: give exactly one of epochs, updates, samples, seconds "
+            f"train.{given[-1] if given else 'epochs'}: give exactly one of {', '.join(budgets)} "
             f"and set the others to null; given: {', '.join(given) or 'none'}",
         )
         positive = ("epochs", "updates", "samples", "reference_batch", "beta2_half_life", "ema_half_life")
