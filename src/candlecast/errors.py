@@ -13,6 +13,14 @@ class DataError(CandlecastError, ValueError):
     """Market data cannot be read, fetched or trusted."""
 
 
+class UnknownTickerError(DataError):
+    """The source answered, and has no such ticker or no bars of it between the dates asked for."""
+
+
+class UnreachableError(DataError):
+    """The source gave no answer that can be used: whether it has the ticker is not known."""
+
+
 class SplitError(CandlecastError, ValueError):
     """The dates leave no room for a training, validation or test span."""
 

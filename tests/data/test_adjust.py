@@ -14,7 +14,7 @@ def _returns(bars: pl.DataFrame) -> pl.DataFrame:
 
 @pytest.mark.parametrize("day", [datetime.date(2000, 6, 21), datetime.date(2005, 2, 28)])
 def test_apples_two_splits_are_no_returns_of_minus_fifty_percent(day: datetime.date) -> None:
-    raw = SampleSource().fetch("AAPL", datetime.date(2000, 3, 1), datetime.date(2013, 3, 1))
+    raw = SampleSource().fetch("AAPL", datetime.date(2000, 3, 1), datetime.date(2013, 3, 1)).bars
     before = _returns(raw).row(by_predicate=pl.col("date") == day, named=True)["value"]
     after = _returns(adjust(raw)).row(by_predicate=pl.col("date") == day, named=True)["value"]
     assert before < math.log(0.6)
@@ -22,7 +22,7 @@ def test_apples_two_splits_are_no_returns_of_minus_fifty_percent(day: datetime.d
 
 
 def test_the_real_crash_of_september_2000_stays() -> None:
-    raw = SampleSource().fetch("AAPL", datetime.date(2000, 3, 1), datetime.date(2013, 3, 1))
+    raw = SampleSource().fetch("AAPL", datetime.date(2000, 3, 1), datetime.date(2013, 3, 1)).bars
     worst = _returns(adjust(raw)).sort("value", nulls_last=True).row(0, named=True)
     assert worst["date"] == datetime.date(2000, 9, 29)
     assert worst["value"] == pytest.approx(-0.731, abs=0.001)

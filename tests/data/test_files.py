@@ -26,7 +26,7 @@ def test_one_long_parquet_holds_many_tickers(tmp_path: Path) -> None:
     long.write_parquet(tmp_path / "all.parquet")
     source = FilesSource(tmp_path / "all.parquet")
     assert source.tickers() == ("AAA", "BBB")
-    assert source.fetch("BBB", START, END).equals(one)
+    assert source.fetch("BBB", START, END).bars.equals(one)
 
 
 def test_a_missing_column_is_named_with_what_there_is(tmp_path: Path) -> None:

@@ -12,16 +12,16 @@ FIRST, LAST = datetime.date(2000, 3, 1), datetime.date(2013, 3, 1)
 
 @pytest.mark.parametrize("ticker", TICKERS)
 def test_every_bundled_ticker_has_the_schema_and_ascending_dates(ticker: str) -> None:
-    bars = check(SampleSource().fetch(ticker, FIRST, LAST), RAW_BARS, ticker)
+    bars = check(SampleSource().fetch(ticker, FIRST, LAST).bars, RAW_BARS, ticker)
     assert bars["date"].is_sorted()
     assert bars["date"].is_unique().all()
 
 
 def test_both_dates_are_inclusive() -> None:
-    bars = SampleSource().fetch("IBM", datetime.date(2005, 1, 3), datetime.date(2005, 1, 5))
+    bars = SampleSource().fetch("IBM", datetime.date(2005, 1, 3), datetime.date(2005, 1, 5)).bars
     assert [str(date) for date in bars["date"]] == ["2005-01-03", "2005-01-04", "2005-01-05"]
 
 
 def test_an_unknown_ticker_is_named_with_what_there_is() -> None:
-    with pytest.raises(DataError, match=r"data\.tickers: sample has no NVDA; it has AAPL, FB, GOOG"):
+    with pytest.raises(DataError, match=r"sample has no NVDA; it has AAPL, FB, GOOG"):
         SampleSource().fetch("NVDA", FIRST, LAST)

@@ -17,7 +17,7 @@ END = datetime.date(2013, 3, 1)
 
 def _bars(signal: float = 0.0, bars: int = 40, seed: int = 5, ticker: str = "SYN001") -> pl.DataFrame:
     source = SyntheticSource(SyntheticConfig(tickers=3, bars=bars, signal=signal, seed=seed), END)
-    return source.fetch(ticker, datetime.date(1900, 1, 1), END)
+    return source.fetch(ticker, datetime.date(1900, 1, 1), END).bars
 
 
 def _momentum_from_bars(close: NDArray[np.float64], signal: float) -> NDArray[np.float64]:
@@ -83,9 +83,11 @@ def test_a_weekend_end_gives_the_friday_before() -> None:
     source = SyntheticSource(
         SyntheticConfig(tickers=1, bars=3, signal=0.0, seed=1), datetime.date(2013, 3, 3)
     )
-    assert source.fetch("SYN000", datetime.date(1900, 1, 1), datetime.date(2100, 1, 1))["date"][-1] == END
+    assert (
+        source.fetch("SYN000", datetime.date(1900, 1, 1), datetime.date(2100, 1, 1)).bars["date"][-1] == END
+    )
 
 
 def test_an_unknown_share_is_named_with_what_there_is() -> None:
-    with pytest.raises(DataError, match=r"data\.tickers: synthetic has no AAPL; it has SYN000 to SYN002"):
+    with pytest.raises(DataError, match=r"synthetic has no AAPL; it has SYN000 to SYN002"):
         _bars(ticker="AAPL")

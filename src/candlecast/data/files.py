@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from candlecast.data.source import RAW_BARS
+from candlecast.data.source import RAW_BARS, Fetched
 from candlecast.errors import DataError
 
 _SUFFIXES: Final = (".csv", ".parquet")
@@ -43,7 +43,7 @@ class FilesSource:
         """None beside polars."""
         return ()
 
-    def fetch(self, ticker: str, start: datetime.date, end: datetime.date) -> pl.DataFrame:
+    def fetch(self, ticker: str, start: datetime.date, end: datetime.date) -> Fetched:
         """One ticker's `RAW_BARS`, both dates inclusive; raises `DataError` naming file and column."""
         if self._path.is_dir():
             files = [self._path / f"{ticker}{suffix}" for suffix in _SUFFIXES]
@@ -53,7 +53,9 @@ class FilesSource:
             frame = _read(present[0])
         else:
             frame = self._long.filter(pl.col("ticker") == ticker)
-        return frame.select(RAW_BARS.names()).filter(pl.col("date").is_between(start, end)).sort("date")
+        return Fetched(
+            bars=frame.select(RAW_BARS.names()).filter(pl.col("date").is_between(start, end)).sort("date")
+        )
 
     @cached_property
     def _long(self) -> pl.DataFrame:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from candlecast.data.quality import Finding, Quality
+from candlecast.data.source import Revision
 from candlecast.errors import DataError
 from candlecast.files import write_text
 from candlecast.schema import BARS
@@ -23,6 +25,9 @@ class History:
     first: str
     last: str
     segments: int  # 1 unless a gap longer than data.max_gap cut it
+    currency: str | None  # of the prices; None: the source does not say
+    provisional: tuple[str, ...]  # dates of bars the vendor may still change
+    notes: tuple[str, ...]  # what a reader should know of the history
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +51,8 @@ class Manifest:
     universe: Universe
     histories: dict[str, History]
     left_out: dict[str, str]  # ticker: reason
+    quality: Quality
+    revisions: tuple[Revision, ...]  # how the vendor changed what was fetched before
     retrieved_at: str | None  # ISO, UTC; None for a source that needs no network
 
     def save(self, path: Path) -> None:
@@ -58,12 +65,21 @@ def read_manifest(path: Path) -> Manifest:
     try:
         values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         values["universe"] = Universe(**values["universe"])
-        values["histories"] = {name: History(**value) for name, value in values["histories"].items()}
+        values["histories"] = {name: _history(value) for name, value in values["histories"].items()}
+        quality = values["quality"]
+        quality["findings"] = tuple(Finding(**finding) for finding in quality["findings"])
+        values["quality"] = Quality(**quality)
+        values["revisions"] = tuple(Revision(**revision) for revision in values["revisions"])
         return Manifest(**values)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; run the download stage: dvc repro download") from None
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DataError(f"{path}: not a manifest of this version ({error}); run dvc repro download") from None
+
+
+def _history(values: dict[str, Any]) -> History:
+    lists = {name: tuple(values[name]) for name in ("provisional", "notes")}
+    return History(**{**values, **lists})
 
 
 def content_hash(bars: pl.DataFrame) -> str:

@@ -9,8 +9,8 @@ from typing import Final
 
 import polars as pl
 
-from candlecast.data.source import RAW_BARS
-from candlecast.errors import DataError
+from candlecast.data.source import RAW_BARS, Fetched
+from candlecast.errors import UnknownTickerError
 
 TICKERS: Final = ("AAPL", "FB", "GOOG", "IBM", "MSFT")
 
@@ -28,12 +28,13 @@ class SampleSource:
         """The package that carries the bars."""
         return ("bokeh-sampledata",)
 
-    def fetch(self, ticker: str, start: datetime.date, end: datetime.date) -> pl.DataFrame:
-        """One ticker's `RAW_BARS`, both dates inclusive; raises `DataError` for a ticker it lacks."""
+    def fetch(self, ticker: str, start: datetime.date, end: datetime.date) -> Fetched:
+        """One ticker, both dates inclusive; raises `UnknownTickerError` for one it lacks."""
         from bokeh_sampledata import stocks  # reads its file when imported
 
         if ticker not in TICKERS:
-            raise DataError(f"data.tickers: sample has no {ticker}; it has {', '.join(TICKERS)}")
+            raise UnknownTickerError(f"sample has no {ticker}; it has {', '.join(TICKERS)}")
         columns = pl.DataFrame(getattr(stocks, ticker)).rename({"adj_close": "adjusted_close"})
         dated = columns.with_columns(pl.col("date").str.to_date("%Y-%m-%d"))
-        return dated.select(RAW_BARS.names()).cast(RAW_BARS).filter(pl.col("date").is_between(start, end))
+        bars = dated.select(RAW_BARS.names()).cast(RAW_BARS)
+        return Fetched(bars=bars.filter(pl.col("date").is_between(start, end)), currency="USD")

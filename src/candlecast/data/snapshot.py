@@ -8,12 +8,15 @@ from pathlib import Path
 
 import polars as pl
 
-from candlecast.data.adjust import adjust
+from candlecast.data.calendar import exchange_sessions
 from candlecast.data.config import DataConfig
+from candlecast.data.continuity import all_sessions, segmented
+from candlecast.data.gather import Gathered, Origin, gather, reason_of
 from candlecast.data.manifest import History, Manifest, content_hash
-from candlecast.data.segments import number_segments
+from candlecast.data.quality import Quality, policies
 from candlecast.data.source import Source
 from candlecast.data.sources import make_source, needs_network, universe_of, universe_tickers
+from candlecast.data.validate import Judge, LeftOutError
 from candlecast.errors import DataError
 from candlecast.files import replacing
 from candlecast.schema import BARS, check
@@ -44,63 +47,88 @@ def read_bars(path: Path) -> pl.DataFrame:
     return check(pl.read_parquet(path), BARS, str(path))
 
 
-def take_snapshot(config: DataConfig) -> Snapshot:
-    """Fetch, adjust and check every ticker of the universe.
+def take_snapshot(config: DataConfig, cache: Path | None = None) -> Snapshot:
+    """Fetch, check and adjust every ticker of the universe.
 
-    A ticker whose history is too short is left out with a message; `DataError` if none is left, or if the
-    source cannot give one that was asked for.
+    A history that a check leaves out is left out with a message.
+
+    Parameters
+    ----------
+    config
+        The `data` section.
+    cache
+        Folder in which a source behind a network keeps what it fetched, so that a run that was cut short, or
+        that asks for more, fetches only what is missing; None: it keeps nothing.
+
+    Raises
+    ------
+    DataError
+        No history is left, the source lacks one, or a check's policy is to stop.
     """
-    source = make_source(config)
-    histories, left_out = _histories(source, config)
-    if not histories:
-        reasons = "; ".join(f"{ticker}: {reason}" for ticker, reason in left_out.items())
+    source = make_source(config, cache)
+    sessions = exchange_sessions(config.calendar, config.start, config.end) if config.calendar else None
+    gathered = gather(source, universe_tickers(config, source), config, sessions)
+    frames = _segment_all(gathered, config, sessions)
+    if not frames:
+        reasons = "; ".join(f"{ticker}: {reason}" for ticker, reason in gathered.left_out.items())
         raise DataError(f"data.tickers: no history is left ({reasons})")
-    sessions = pl.concat([frame.select("date") for frame in histories.values()])["date"].unique().sort()
-    numbered = [
-        frame.select(
-            pl.lit(ticker).alias("ticker"),
-            "date",
-            number_segments(frame["date"], sessions, config.max_gap),
-            pl.exclude("date"),
-        )
-        for ticker, frame in histories.items()
-    ]
-    bars = check(pl.concat(numbered), BARS, "the snapshot")
-    manifest = Manifest(
+    bars = check(pl.concat(list(frames.values())), BARS, "the snapshot")
+    quality = Quality(policies=policies(config.checks), findings=tuple(gathered.findings))
+    for line in quality.summary():
+        _log.warning("%s", line)
+    return Snapshot(bars, _describe(config, source, gathered, frames, quality, content_hash(bars)))
+
+
+def _segment_all(
+    gathered: Gathered, config: DataConfig, calendar: pl.Series | None
+) -> dict[str, pl.DataFrame]:
+    """Return each history as BARS; those without a long enough stretch are left out."""
+    sessions = all_sessions(gathered.histories, calendar)
+    frames: dict[str, pl.DataFrame] = {}
+    for ticker, bars in list(gathered.histories.items()):
+        judge = Judge(ticker, config.checks)
+        try:
+            numbered = segmented(judge, bars, sessions, config)
+        except LeftOutError as error:
+            gathered.leave_out(ticker, reason_of(judge, str(error), config))
+        else:
+            frames[ticker] = numbered.select(pl.lit(ticker).alias("ticker"), *BARS.names()[1:])
+        gathered.findings += judge.findings
+    return frames
+
+
+def _describe(
+    config: DataConfig,
+    source: Source,
+    gathered: Gathered,
+    frames: dict[str, pl.DataFrame],
+    quality: Quality,
+    sha256: str,
+) -> Manifest:
+    return Manifest(
         source=source.name,
         versions={name: version(name) for name in (*source.packages(), "candlecast", "polars")},
         start=config.start.isoformat(),
         end=config.end.isoformat(),
-        content_sha256=content_hash(bars),
+        content_sha256=sha256,
         universe=universe_of(config),
-        histories={frame["ticker"][0]: _describe(frame) for frame in numbered},
-        left_out=left_out,
+        histories={ticker: _history(frame, gathered.origins[ticker]) for ticker, frame in frames.items()},
+        left_out=gathered.left_out,
+        quality=quality,
+        revisions=tuple(gathered.revisions),
         retrieved_at=_now() if needs_network(config) else None,
     )
-    return Snapshot(bars, manifest)
 
 
-def _histories(source: Source, config: DataConfig) -> tuple[dict[str, pl.DataFrame], dict[str, str]]:
-    """Return the adjusted bars of each ticker, sorted by name, and the reason for each left out."""
-    histories: dict[str, pl.DataFrame] = {}
-    left_out: dict[str, str] = {}
-    for ticker in universe_tickers(config, source):
-        raw = source.fetch(ticker, config.start, config.end)
-        if raw.height < config.min_bars:
-            reason = f"{raw.height} sessions, fewer than data.min_bars {config.min_bars}"
-            _log.warning("left out %s: %s", ticker, reason)
-            left_out[ticker] = reason
-        else:
-            histories[ticker] = adjust(raw)
-    return histories, left_out
-
-
-def _describe(frame: pl.DataFrame) -> History:
+def _history(frame: pl.DataFrame, origin: Origin) -> History:
     return History(
         rows=frame.height,
         first=frame["date"][0].isoformat(),
         last=frame["date"][-1].isoformat(),
         segments=frame["segment"][-1] + 1,
+        currency=origin.currency,
+        provisional=tuple(date.isoformat() for date in origin.provisional),
+        notes=origin.notes,
     )
 
 

@@ -1,12 +1,14 @@
 """What every source of bars has in common."""
 
 import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import polars as pl
 
-# One ticker's daily bars as the vendor gives them, sorted by date. Prices in the quote currency, volume in
-# shares; `adjusted_close` is `close` with later splits and dividends taken out of it.
+# One ticker's daily bars as the vendor gives them. Prices in the quote currency, volume in shares;
+# `adjusted_close` is `close` with later splits and dividends taken out of it.
 RAW_BARS: Final = pl.Schema(
     {
         "date": pl.Date(),
@@ -18,6 +20,42 @@ RAW_BARS: Final = pl.Schema(
         "volume": pl.Float64(),
     }
 )
+PRICES: Final = ("open", "high", "low", "close", "adjusted_close")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fetched:
+    """One ticker as its source gave it: nothing repaired, sorted or left out, for the checks to judge."""
+
+    bars: pl.DataFrame  # RAW_BARS; dates are never null, all else may be
+    currency: str | None = None  # ISO 4217, or the vendor's own such as GBp for pence; None: not said
+    splits: Mapping[datetime.date, float] = field(default_factory=dict)  # new shares for an old one
+    provisional: tuple[datetime.date, ...] = ()  # bars the vendor may still change
+    notes: tuple[str, ...] = ()  # what a reader should know, for the manifest
+    revision: "Revision | None" = None  # how bars fetched earlier have changed since
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Revision:
+    """How a vendor's history differs from the one it gave before."""
+
+    ticker: str
+    rows_added: int  # dates within the earlier span that were not there
+    rows_removed: int
+    rows_changed: int
+    first: str  # first date that differs, ISO
+    last: str
+    largest_change: float  # relative, of any price; 0.5 after a split of two for one
+    suspected_split: float | None  # the common ratio of old to new prices, where it is one
+
+    def __str__(self) -> str:
+        """One line for the log."""
+        split = f", as after a split of {self.suspected_split:g}" if self.suspected_split else ""
+        return (
+            f"{self.ticker}: the vendor revised {self.rows_changed} bars, added {self.rows_added} and "
+            f"removed {self.rows_removed} between {self.first} and {self.last}; "
+            f"largest change {self.largest_change:.2%}{split}"
+        )
 
 
 class Source(Protocol):
@@ -32,8 +70,18 @@ class Source(Protocol):
         """Every ticker it offers, sorted; None where only a network could tell."""
         ...
 
-    def fetch(self, ticker: str, start: datetime.date, end: datetime.date) -> pl.DataFrame:
-        """One ticker's `RAW_BARS` from `start` to `end`, both inclusive; raises `DataError`."""
+    def fetch(self, ticker: str, start: datetime.date, end: datetime.date) -> Fetched:
+        """One ticker from `start` to `end`, both inclusive.
+
+        Raises
+        ------
+        UnknownTickerError
+            The source has no such ticker, or no bars of it between the dates.
+        UnreachableError
+            The source did not answer, so it is not known whether it has the ticker.
+        DataError
+            What it has cannot be read.
+        """
         ...
 
     def packages(self) -> tuple[str, ...]:

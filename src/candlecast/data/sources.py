@@ -10,13 +10,24 @@ from candlecast.data.sample import SampleSource
 from candlecast.data.source import Source
 from candlecast.data.synthetic import SyntheticSource
 from candlecast.data.yahoo import YahooSource
-from candlecast.errors import DataError
+from candlecast.errors import DataError, UnknownTickerError
 
+_SURVIVORS: Final = (
+    "chosen after the period began, so that what failed since may be missing: results lean to the good side"
+)
+_AT_THE_START: Final = "chosen before the period began: what failed since is in it, if its bars are"
+_KNOWN: Final = {
+    "sample": ("five shares that a plotting package brings as sample data", _SURVIVORS),
+    "synthetic": ("made of random numbers", "nothing here was ever traded"),
+}
 _SHOWN: Final = 20  # tickers an error lists before it says how many more there are
 
 
-def make_source(config: DataConfig) -> Source:
-    """Return the source, without asking it for anything yet."""
+def make_source(config: DataConfig, cache: Path | None = None) -> Source:
+    """Return the source, without asking it for anything yet.
+
+    `cache` is the folder in which one behind a network keeps what it fetched; None: it keeps nothing.
+    """
     if config.source == "sample":
         return SampleSource()
     if config.source == "synthetic":
@@ -52,29 +63,21 @@ def check_tickers(config: DataConfig) -> None:
     """Raise `DataError` for a ticker the source is known not to have; asks no network."""
     source = make_source(config)
     known = source.tickers()
-    if known is None:
+    if known is None or config.allow_missing:
         return
     for ticker in universe_tickers(config, source):
         if ticker not in known:
             more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
             available = ", ".join(known[:_SHOWN]) + more or "nothing"
-            raise DataError(f"data.tickers: {source.name} has no {ticker}; it has {available}")
+            raise UnknownTickerError(f"data.tickers: {source.name} has no {ticker}; it has {available}")
 
 
 def universe_of(config: DataConfig) -> Universe:
-    """Return how the tickers came to be chosen."""
-    if config.source == "synthetic":
-        return Universe(
-            chosen="made of random numbers", as_of=config.end.isoformat(), note="nothing here was ever traded"
-        )
-    if config.source == "sample":
-        return Universe(
-            chosen="the five shares of a plotting package's sample data",
-            as_of="unknown, 2013 or later",
-            note="survivors, picked after the period they are tested on: results lean to the good side",
-        )
+    """Return how the tickers came to be chosen: `data.universe`, or what can be said of the source."""
+    chosen, note = _KNOWN.get(config.source, ("named in data.tickers", _SURVIVORS))
+    as_of = config.universe.as_of
     return Universe(
-        chosen="named in data.tickers",
-        as_of="unknown",
-        note="tickers picked today leave out those that failed since: results lean to the good side",
+        chosen=config.universe.chosen or chosen,
+        as_of=as_of.isoformat() if as_of else "not said",
+        note=_AT_THE_START if as_of and as_of <= config.start else note,
     )

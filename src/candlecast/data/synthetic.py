@@ -25,8 +25,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from candlecast.data.config import SyntheticConfig
-from candlecast.data.source import RAW_BARS
-from candlecast.errors import DataError
+from candlecast.data.source import RAW_BARS, Fetched
+from candlecast.errors import UnknownTickerError
 
 PERSISTENCE: Final = 0.9  # p: what momentum keeps from one bar to the next, half of it after 6.6 bars
 _OVERNIGHT: Final = 0.2  # part of a day's variance that falls between close and open
@@ -69,14 +69,14 @@ class SyntheticSource:
         """The generator of the random numbers."""
         return ("numpy",)
 
-    def fetch(self, ticker: str, start: datetime.date, end: datetime.date) -> pl.DataFrame:
-        """One ticker's `RAW_BARS`, both dates inclusive; raises `DataError` for a ticker it lacks."""
+    def fetch(self, ticker: str, start: datetime.date, end: datetime.date) -> Fetched:
+        """One ticker, both dates inclusive; raises `UnknownTickerError` for one it lacks."""
         known = self.tickers()
         if ticker not in known:
-            raise DataError(f"data.tickers: synthetic has no {ticker}; it has {known[0]} to {known[-1]}")
+            raise UnknownTickerError(f"synthetic has no {ticker}; it has {known[0]} to {known[-1]}")
         columns = _simulate(self._config, known.index(ticker))
-        frame = pl.DataFrame({"date": self._dates, **columns}).cast(RAW_BARS).select(RAW_BARS.names())
-        return frame.filter(pl.col("date").is_between(start, end))
+        bars = pl.DataFrame({"date": self._dates, **columns}).cast(RAW_BARS).select(RAW_BARS.names())
+        return Fetched(bars=bars.filter(pl.col("date").is_between(start, end)))
 
 
 def _simulate(config: SyntheticConfig, number: int) -> dict[str, NDArray[np.float64]]:

@@ -4,7 +4,7 @@ import datetime
 
 import polars as pl
 
-from candlecast.data.source import RAW_BARS
+from candlecast.data.source import RAW_BARS, Fetched
 from candlecast.errors import DataError
 
 
@@ -21,7 +21,7 @@ class YahooSource:
         """The client library."""
         return ("yfinance",)
 
-    def fetch(self, ticker: str, start: datetime.date, end: datetime.date) -> pl.DataFrame:
+    def fetch(self, ticker: str, start: datetime.date, end: datetime.date) -> Fetched:
         """One ticker's `RAW_BARS`, both dates inclusive; raises `DataError` naming what failed."""
         import yfinance
 
@@ -41,4 +41,4 @@ class YahooSource:
         }
         frame = pl.DataFrame({"date": list(found.index.date), **columns})
         frame = frame.select(pl.all().cast(pl.Float64, strict=True).exclude("date"), "date")
-        return frame.select(RAW_BARS.names()).filter(pl.col("date").is_between(start, end))
+        return Fetched(bars=frame.select(RAW_BARS.names()).filter(pl.col("date").is_between(start, end)))
