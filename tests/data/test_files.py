@@ -14,14 +14,14 @@ TEXT = "Date,Open,High,Low,Close,Adj Close,Volume\n2020-01-03,2,4,1,3,1.5,20\n20
 
 def test_one_csv_a_ticker_is_read_in_date_order(tmp_path: Path) -> None:
     (tmp_path / "AAA.csv").write_text(TEXT)
-    bars = FilesSource(tmp_path).fetch("AAA", START, END)
+    bars = FilesSource(tmp_path).fetch("AAA", START, END).bars
     assert bars.schema == RAW_BARS
     assert bars.row(0) == (datetime.date(2020, 1, 2), 1.0, 3.0, 1.0, 2.0, 1.0, 10.0)
 
 
 def test_one_long_parquet_holds_many_tickers(tmp_path: Path) -> None:
     (tmp_path / "AAA.csv").write_text(TEXT)
-    one = FilesSource(tmp_path).fetch("AAA", START, END)
+    one = FilesSource(tmp_path).fetch("AAA", START, END).bars
     long = pl.concat([one.with_columns(ticker=pl.lit(name)) for name in ("AAA", "BBB")])
     long.write_parquet(tmp_path / "all.parquet")
     source = FilesSource(tmp_path / "all.parquet")
