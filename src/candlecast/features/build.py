@@ -1,0 +1,80 @@
+"""Bars in, features out: the same rows, with the indicators of each history beside them."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import polars as pl
+
+from candlecast.errors import DataError
+from candlecast.features.catalogue import select
+from candlecast.features.config import FeaturesConfig
+from candlecast.features.derived import DERIVED
+from candlecast.features.indicator import Indicator
+from candlecast.features.smoothing import BAR
+from candlecast.schema import BARS, FEATURE_KEYS, HISTORY, check
+
+_PRICES: Final = ("open", "high", "low", "close")
+
+
+def build_features(bars: pl.DataFrame | pl.LazyFrame, config: FeaturesConfig) -> pl.DataFrame:
+    """Return `FEATURE_KEYS` and the chosen indicators as Float32, one row a bar, by ticker and date.
+
+    An indicator is null on the first `config.warmup_bars` rows of each history, and on the first
+    `Indicator.warmup` of them if that is more. It is computed in Float64. The rows may come in any order.
+
+    Raises
+    ------
+    DataError
+        A column is missing or of the wrong type, a bar is there twice, a price is not a positive finite
+        number, or a volume is not finite or negative.
+    """
+    ordered = check(bars.lazy().collect(), BARS, "bars").sort("ticker", "date")
+    _refuse_bad_rows(ordered)
+    return derive(ordered).select(
+        *FEATURE_KEYS, *(_settled(indicator, config.warmup_bars) for indicator in select(config.families))
+    )
+
+
+def derive(ordered: pl.DataFrame) -> pl.DataFrame:
+    """Return bars sorted by ticker and date with their `history`, a number, and the `DERIVED` columns."""
+    starts = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift(1)) for key in HISTORY)
+    frame = ordered.with_columns(starts.cum_sum().set_sorted().alias("history"))
+    for columns in _levels(DERIVED):
+        frame = frame.with_columns(column.over("history") for column in columns)
+    return frame
+
+
+def _settled(indicator: Indicator, warmup_bars: int) -> pl.Expr:
+    value = indicator.expression.over("history").cast(pl.Float32)
+    return pl.when(warmup_bars <= BAR).then(value).alias(indicator.name)
+
+
+def _levels(columns: Iterable[pl.Expr]) -> Iterator[list[pl.Expr]]:
+    """Group columns so that each reads the bars and columns of earlier groups only."""
+    level: dict[str, int] = {}
+    for column in columns:
+        read = column.meta.root_names()
+        level[column.meta.output_name()] = 1 + max((level.get(name, 0) for name in read), default=0)
+    for depth in sorted(set(level.values())):
+        yield [column for column in columns if level[column.meta.output_name()] == depth]
+
+
+def _refuse_bad_rows(bars: pl.DataFrame) -> None:
+    """Raise `DataError` for the first bar that no indicator could be right about."""
+    key = pl.struct("ticker", "date")
+    price_is_sound = [pl.col(name).is_finite() & (pl.col(name) > 0) for name in _PRICES]
+    volume_is_sound = pl.col("volume").is_finite() & (pl.col("volume") >= 0)
+    faults = {
+        "is there twice; keep one of them": key == key.shift(1),
+        "has a price that is not a positive number; repair it or leave the bar out": ~pl.all_horizontal(
+            sound.fill_null(value=False) for sound in price_is_sound
+        ),
+        "has a volume that is not a number of shares; repair it or leave the bar out": ~(
+            volume_is_sound.fill_null(value=False)
+        ),
+    }
+    for fault, is_bad in faults.items():
+        bad = bars.lazy().filter(is_bad).select("ticker", "date").head(1).collect()
+        if bad.height:
+            ticker, date = bad.row(0)
+            raise DataError(f"bars: {ticker} {date} {fault}")

@@ -1,0 +1,117 @@
+"""Momentum: how far and how one-sidedly the price has moved."""
+
+from typing import Final
+
+import polars as pl
+
+from candlecast.features.derived import (
+    CLOSE,
+    CLOSE_CHANGE,
+    HIGH,
+    LOG_CLOSE,
+    LOG_RETURN,
+    LOW,
+    OPEN,
+    PREVIOUS_CLOSE,
+    TRUE_RANGE,
+    range_ratio,
+)
+from candlecast.features.indicator import Indicator
+from candlecast.features.smoothing import wilder_average
+
+
+def _range_position(length: int) -> pl.Expr:
+    lowest, highest = LOW.rolling_min(length), HIGH.rolling_max(length)
+    return range_ratio(CLOSE - lowest, highest - lowest, 0.5)
+
+
+def _relative_strength(length: int) -> pl.Expr:
+    gain = wilder_average(CLOSE_CHANGE.clip(lower_bound=0), length, start=1)
+    return range_ratio(gain, wilder_average(CLOSE_CHANGE.abs(), length, start=1), 0.5)
+
+
+def _ultimate_oscillator() -> pl.Expr:
+    pressure = CLOSE - pl.min_horizontal(LOW, PREVIOUS_CLOSE)
+    fast, middle, slow = (
+        range_ratio(pressure.rolling_sum(length), TRUE_RANGE.rolling_sum(length), 0.5)
+        for length in (7, 14, 28)
+    )
+    return (4 * fast + 2 * middle + slow) / 7
+
+
+MOMENTUM: Final = (
+    Indicator(
+        name="log_return_1",
+        family="momentum",
+        expression=LOG_RETURN,
+        warmup=1,
+        unit="log-return",
+        formula="log(close_t / close_{t-1})",
+        source="TA-Lib log(ROCR)",
+    ),
+    Indicator(
+        name="log_return_5",
+        family="momentum",
+        expression=LOG_CLOSE.diff(5),
+        warmup=5,
+        unit="log-return",
+        formula="log(close_t / close_{t-5})",
+        source="TA-Lib log(ROCR)",
+    ),
+    Indicator(
+        name="log_return_20",
+        family="momentum",
+        expression=LOG_CLOSE.diff(20),
+        warmup=20,
+        unit="log-return",
+        formula="log(close_t / close_{t-20})",
+        source="TA-Lib log(ROCR)",
+    ),
+    Indicator(
+        name="overnight_return",
+        family="momentum",
+        expression=(OPEN / PREVIOUS_CLOSE).log(),
+        warmup=1,
+        unit="log-return",
+        formula="log(open_t / close_{t-1})",
+        source="Lou, Polk and Skouras (2019), A tug of war: overnight versus intraday expected returns",
+    ),
+    Indicator(
+        name="rsi_14",
+        family="momentum",
+        expression=_relative_strength(14),
+        warmup=14,
+        unit="fraction, 0 to 1",
+        formula="G / (G + L), Wilder averages over 14 of gains and losses; 0.5 where both are zero",
+        source="Wilder (1978); TA-Lib RSI / 100",
+    ),
+    Indicator(
+        name="stochastic_14_3",
+        family="momentum",
+        expression=_range_position(14).rolling_mean(3),
+        warmup=15,
+        unit="fraction, 0 to 1",
+        formula="SMA over 3 of (close - low_14) / (high_14 - low_14), the extremes of 14 bars; "
+        "the quotient is 0.5 where they are equal",
+        source="Lane (1984); TA-Lib STOCH slow %K / 100",
+    ),
+    Indicator(
+        name="ultimate_oscillator_7_14_28",
+        family="momentum",
+        expression=_ultimate_oscillator(),
+        warmup=28,
+        unit="fraction, 0 to 1",
+        formula="(4 A_7 + 2 A_14 + A_28) / 7, A_n the sum of close - true low over that of the true range; "
+        "A_n is 0.5 where the range is zero",
+        source="Williams (1985); TA-Lib ULTOSC / 100",
+    ),
+    Indicator(
+        name="range_position_60",
+        family="momentum",
+        expression=_range_position(60),
+        warmup=59,
+        unit="fraction, 0 to 1",
+        formula="(close - low_60) / (high_60 - low_60), the extremes of 60 bars; 0.5 where they are equal",
+        source="Williams (1979); TA-Lib 1 + WILLR / 100",
+    ),
+)
