@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -107,3 +109,10 @@ def test_a_frame_without_indicators_or_rows_is_refused() -> None:
         Panel.from_frame(frame.drop("feature_0"), target, 2)
     with pytest.raises(DataError, match="0 rows"):
         Panel.from_frame(frame[:0], target[:0], 2)
+
+
+def test_sessions_that_do_not_number_the_dates_are_refused() -> None:
+    panel = universe(9)
+
+    with pytest.raises(DataError, match="session is not the position"):
+        replace(panel, session=panel.session + np.int32(1))

@@ -139,7 +139,8 @@ def test_an_array_of_another_type_or_length_is_refused(store: WindowStore, tmp_p
     with pytest.raises(DataError, match=r"session\.npy: holds int64, expected int32"):
         load_windows(tmp_path)
 
-    np.save(tmp_path / "session.npy", store.panel.session[:-1])
+    np.save(tmp_path / "session.npy", store.panel.session)
+    np.save(tmp_path / "target.npy", store.panel.target[:-1])
     with pytest.raises(DataError, match="different lengths"):
         load_windows(tmp_path)
 
@@ -157,3 +158,13 @@ def test_a_panel_saves_alone(tmp_path: Path) -> None:
     panel.save(tmp_path)
 
     assert Panel.load(tmp_path).features.shape == (180, 2)
+
+
+def test_a_panel_of_several_histories_reads_back_the_same(tmp_path: Path) -> None:
+    panel = universe(5, missing=0.1, breaks=0.1)
+    panel.save(tmp_path)
+    loaded = Panel.load(tmp_path)
+
+    for name in ("date", "session", "ticker", "segment"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(panel, name))
+    assert panel.history_starts().sum() > 6

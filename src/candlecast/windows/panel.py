@@ -5,7 +5,7 @@ Polars ends here: `Panel.from_frame` takes a frame, everything after it sees num
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import numpy as np
 import polars as pl
@@ -15,14 +15,8 @@ from candlecast.errors import DataError
 from candlecast.schema import FEATURE_KEYS, check
 from candlecast.windows.arrays import load_array, read_json, save_array, write_json
 
-_ARRAYS: Final[dict[str, np.dtype[Any]]] = {
-    "features": np.dtype(np.float32),
-    "target": np.dtype(np.float64),
-    "date": np.dtype("datetime64[D]"),
-    "session": np.dtype(np.int32),
-    "ticker": np.dtype(np.int32),
-    "segment": np.dtype(np.int32),
-}
+_ARRAYS: Final = ("features", "target", "date", "session", "ticker", "segment")
+_DAYS: Final = np.dtype("datetime64[D]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +37,12 @@ class Panel:
     horizon: int  # bars
 
     def __post_init__(self) -> None:
-        """Refuse arrays of different lengths, and a target from beyond the end of a history."""
+        """Refuse arrays that do not fit each other, and a target from beyond the end of a history."""
         lengths = {name: len(getattr(self, name)) for name in _ARRAYS}
         if len(set(lengths.values())) != 1 or self.features.shape[1:] != (len(self.feature_names),):
             raise DataError(f"panel: arrays of different lengths {lengths}, features {self.features.shape}")
+        if not np.array_equal(np.unique(self.date, return_inverse=True)[1], self.session):
+            raise DataError("panel: session is not the position of each row's date among all dates")
         stray = np.flatnonzero(np.isfinite(self.target) & (self.label_row() < 0))
         if len(stray):
             row = stray[0]
@@ -81,7 +77,7 @@ class Panel:
         _refuse_repeated(frame)
         values = np.array(frame.select(pl.col(names).cast(pl.Float32)).to_numpy(), order="C")
         values[~np.isfinite(values)] = np.nan
-        date = frame["date"].to_numpy().astype("datetime64[D]")
+        date = frame["date"].to_numpy().astype(_DAYS)
         return cls(
             features=values,
             target=_finite_or_nan(frame["_target"]),
@@ -126,22 +122,35 @@ class Panel:
         return np.flatnonzero(self.known_bars() >= length)
 
     def save(self, folder: Path) -> None:
-        """Write the arrays as .npy and the names as JSON; the same panel gives the same bytes."""
-        for name in _ARRAYS:
-            save_array(folder / f"{name}.npy", getattr(self, name))
+        """Write arrays as .npy and names as JSON; the same panel gives the same bytes.
+
+        What is the same for a whole session or history is written once for it.
+        """
+        save_array(folder / "features.npy", self.features)
+        save_array(folder / "target.npy", self.target)
+        save_array(folder / "session.npy", self.session)
+        save_array(folder / "dates.npy", np.unique(self.date))
+        starts = np.flatnonzero(self.history_starts())
+        histories = np.stack([starts, self.ticker[starts], self.segment[starts]], axis=1)
+        save_array(folder / "histories.npy", histories.astype(np.int32))
         names = {"tickers": self.tickers, "feature_names": self.feature_names, "horizon": self.horizon}
         write_json(folder / "panel.json", names)
 
     @classmethod
     def load(cls, folder: Path, mmap: bool = True) -> Self:
         """Return the panel saved in `folder`; `mmap` reads the features only as they are used."""
-        arrays = {
-            name: load_array(folder / f"{name}.npy", dtype, mmap and name == "features")
-            for name, dtype in _ARRAYS.items()
-        }
+        int32 = np.dtype(np.int32)
+        session = load_array(folder / "session.npy", int32)
+        histories = load_array(folder / "histories.npy", int32)
+        bars = np.diff(np.append(histories[:, 0], len(session)))
         names = read_json(folder / "panel.json")
         return cls(
-            **arrays,
+            features=load_array(folder / "features.npy", np.dtype(np.float32), mmap),
+            target=load_array(folder / "target.npy", np.dtype(np.float64)),
+            date=load_array(folder / "dates.npy", _DAYS)[session],
+            session=session,
+            ticker=np.repeat(histories[:, 1], bars),
+            segment=np.repeat(histories[:, 2], bars),
             tickers=tuple(names["tickers"]),
             feature_names=tuple(names["feature_names"]),
             horizon=names["horizon"],

@@ -49,15 +49,17 @@ class Split:
     def save(self, folder: Path) -> None:
         """Write one .npy a part and the boundaries as JSON."""
         for name in PARTS:
-            save_array(folder / f"{name}.npy", self.part(name))
+            save_array(folder / f"{name}.npy", self.part(name).astype(np.int32))
         record = {"boundaries": self.boundaries, "fold": self.fold, "folds": self.folds}
         write_json(folder / "split.json", record)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Return the split saved in `folder`."""
-        train, validation, test = (load_array(folder / f"{name}.npy", np.dtype(np.int64)) for name in PARTS)
-        return cls(train, validation, test, **read_json(folder / "split.json"))
+        int32 = np.dtype(np.int32)
+        train, validation, test = (load_array(folder / f"{name}.npy", int32) for name in PARTS)
+        record = read_json(folder / "split.json")
+        return cls(*(rows.astype(np.int64) for rows in (train, validation, test)), **record)
 
 
 @dataclass(frozen=True, slots=True)

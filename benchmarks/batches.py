@@ -1,0 +1,176 @@
+"""Batches of windows: this project's views against torch's DataLoader of items, side by side in one process.
+
+    python benchmarks/batches.py [--json FILE]
+
+Both give the same windows in the same order, checked before the clock starts. Rounds alternate between
+them, so that another load on the machine hits both; the ratio is of the medians. Then what the windows stage
+stores, for 500 tickers x 2,500 bars, beside the windows written out.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from candlecast.windows.config import WindowsConfig
+from candlecast.windows.dataset import WindowDataset
+from candlecast.windows.panel import Panel
+from candlecast.windows.sampler import effective_batches, epoch_order
+from candlecast.windows.store import WindowStore, load_windows
+
+LENGTH, FEATURES, HORIZON, BATCH = 256, 32, 5, 128
+Item = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+class ItemDataset(Dataset[Item]):
+    """One window at a time, for the DataLoader to collate. A window is a slice: nothing is copied twice."""
+
+    def __init__(self, store: WindowStore) -> None:
+        ends = store.split.train
+        self.panel = torch.from_numpy(store.panel.features)
+        self.ends = ends.tolist()
+        returns = store.panel.target[ends]
+        self.target = torch.from_numpy(store.standardizer.standardise_target(returns).astype(np.float32))
+        self.direction = torch.from_numpy((returns > 0).astype(np.float32))
+        self.rows = torch.from_numpy(ends)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, index: int) -> Item:
+        end = self.ends[index]
+        window = self.panel[end + 1 - LENGTH : end + 1]
+        return window, self.target[index], self.direction[index], self.rows[index]
+
+
+def random_store(tickers: int, bars: int) -> WindowStore:
+    random = np.random.default_rng(0)
+    rows = tickers * bars
+    log_price = random.normal(0, 0.02, (tickers, bars)).cumsum(axis=1)
+    target = np.full((tickers, bars), np.nan)
+    target[:, :-HORIZON] = log_price[:, HORIZON:] - log_price[:, :-HORIZON]
+    dates = np.datetime64("2000-03-01") + np.arange(bars)
+    panel = Panel(
+        features=random.standard_normal((rows, FEATURES), dtype=np.float32),
+        target=target.ravel(),
+        date=np.tile(dates, tickers),
+        session=np.tile(np.arange(bars, dtype=np.int32), tickers),
+        ticker=np.repeat(np.arange(tickers, dtype=np.int32), bars),
+        segment=np.zeros(rows, dtype=np.int32),
+        tickers=tuple(f"T{index:03d}" for index in range(tickers)),
+        feature_names=tuple(f"feature_{index}" for index in range(FEATURES)),
+        horizon=HORIZON,
+    )
+    config = WindowsConfig(
+        length=LENGTH,
+        horizon=HORIZON,
+        test_start=dates[-504].item(),
+        validation_days=252,
+        folds=1,
+        fold=0,
+        embargo=0,
+        stride=1,
+        clip=8.0,
+    )
+    return WindowStore.build(panel, config)
+
+
+def views(store: WindowStore, order: Tensor) -> Iterator[Item]:
+    for batch in effective_batches(WindowDataset(store, "train"), order, BATCH):
+        yield batch.inputs, batch.target, batch.direction, batch.rows
+
+
+def loader(store: WindowStore, order: Tensor, workers: int) -> Iterator[Item]:
+    return iter(DataLoader(ItemDataset(store), BATCH, sampler=order.tolist(), num_workers=workers))
+
+
+def windows_per_second(batches: Iterator[Item]) -> float:
+    """Start the clock after the first batch: a worker's start is paid once an epoch, not once a batch."""
+    next(batches)
+    start, windows = time.perf_counter(), 0
+    for inputs, *_ in batches:
+        windows += len(inputs)
+    return windows / (time.perf_counter() - start)
+
+
+def compare(store: WindowStore, batches: int, rounds: int) -> dict[str, dict[str, float]]:
+    order = epoch_order(len(store.split.train), seed=0, epoch=0)[: BATCH * batches]
+    ways: dict[str, Callable[[], Iterator[Item]]] = {
+        "views": lambda: views(store, order),
+        "DataLoader, 0 workers": lambda: loader(store, order, 0),
+        "DataLoader, 2 workers": lambda: loader(store, order, 2),
+    }
+    for ours, theirs in zip(views(store, order[:512]), loader(store, order[:512], 0), strict=True):
+        assert all(torch.equal(left, right) for left, right in zip(ours, theirs, strict=True))
+    speeds: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, make in ways.items():
+            speeds[name].append(windows_per_second(make()))
+    medians = {name: statistics.median(values) for name, values in speeds.items()}
+    return {
+        name: {
+            "windows_per_second": median,
+            "lowest": min(speeds[name]),
+            "highest": max(speeds[name]),
+            "views_are_times_faster": medians["views"] / median,
+        }
+        for name, median in medians.items()
+    }
+
+
+def sizes(store: WindowStore, folder: Path) -> dict[str, float]:
+    stored = sum(path.stat().st_size for path in folder.iterdir())
+    windows = sum(len(store.split.part(part)) for part in ("train", "validation", "test"))
+    written_out = windows * LENGTH * FEATURES * 4
+    return {
+        "windows": windows,
+        "stored_bytes": stored,
+        "written_out_bytes": written_out,
+        "times_smaller": written_out / stored,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tickers", type=int, default=500)
+    parser.add_argument("--bars", type=int, default=2500)
+    parser.add_argument("--batches", type=int, default=200, help="batches in a round")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path, help="write the figures there")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        windows = Path(folder) / "windows"
+        random_store(options.tickers, options.bars).save(windows)
+        store = load_windows(windows)
+        result = {
+            "torch": torch.__version__,
+            "threads": torch.get_num_threads(),
+            "batch": BATCH,
+            "speed": compare(store, options.batches, options.rounds),
+            "size": sizes(store, windows),
+        }
+    print(f"{BATCH} windows of {LENGTH} bars x {FEATURES} features a batch, {result['threads']} threads")
+    for name, speed in result["speed"].items():
+        print(
+            f"{name:<24}{speed['windows_per_second']:>10,.0f} windows/s"
+            f"{speed['views_are_times_faster']:>8.1f} x"
+        )
+    size = result["size"]
+    print(
+        f"stored {size['stored_bytes'] / 1e6:,.0f} MB for {size['windows']:,} windows, written out they are "
+        f"{size['written_out_bytes'] / 1e9:,.1f} GB: {size['times_smaller']:.0f} x smaller"
+    )
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
