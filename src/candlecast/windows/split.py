@@ -57,9 +57,10 @@ class Split:
     def load(cls, folder: Path) -> Self:
         """Return the split saved in `folder`."""
         int32 = np.dtype(np.int32)
-        train, validation, test = (load_array(folder / f"{name}.npy", int32) for name in PARTS)
-        record = read_json(folder / "split.json")
-        return cls(*(rows.astype(np.int64) for rows in (train, validation, test)), **record)
+        train, validation, test = (
+            load_array(folder / f"{name}.npy", int32).astype(np.int64) for name in PARTS
+        )
+        return cls(train, validation, test, **read_json(folder / "split.json"))
 
 
 @dataclass(frozen=True, slots=True)
