@@ -122,3 +122,13 @@ def test_attention_knows_the_order_of_the_bars() -> None:
     torch.testing.assert_close(same, torch.zeros_like(same), rtol=0, atol=1e-12)
     moved = model.encoder(outputs + model.position) - model.encoder(swapped + model.position)
     assert moved.abs().max() > 1e-6
+
+
+def test_under_bfloat16_autocast_forecasts_stay_close() -> None:
+    model = make_model()
+    inputs = make_inputs(torch.float32)
+    with torch.autocast("cpu", torch.bfloat16):
+        rough = model(inputs)
+    exact = model(inputs)
+    for one, other in zip(rough, exact, strict=True):
+        assert (one - other).norm() / other.norm() < 0.05

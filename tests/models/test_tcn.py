@@ -3,7 +3,7 @@ import torch
 from oracle.models import causal_convolution
 
 from candlecast.models.layers import NormKind
-from candlecast.models.tcn import TCN, CausalConv, receptive_field
+from candlecast.models.tcn import TCN, ResidualBlock, receptive_field
 
 B, T, F, C = 3, 40, 7, 6
 
@@ -24,24 +24,21 @@ def reach(tcn: TCN, bar: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("kernel_size", [2, 3, 5])
 @pytest.mark.parametrize("dilation", [1, 4])
-def test_convolution_equals_the_sum_written_out_bar_by_bar(kernel_size: int, dilation: int) -> None:
+def test_a_round_equals_relu_and_the_sum_written_out_bar_by_bar(kernel_size: int, dilation: int) -> None:
     torch.manual_seed(0)
-    conv = CausalConv(C, kernel_size, dilation).double()
+    block = ResidualBlock(C, kernel_size, dilation, dropout=0.0, norm="layer", scale=0.5).double()
+    norm, *_, conv = block.branch[:5]
     inputs = torch.randn(B, T, C, dtype=torch.float64)
-    expected = causal_convolution(inputs, conv.weight, dilation)
-    torch.testing.assert_close(conv(inputs), expected, rtol=0, atol=1e-12)
-
-
-def test_convolution_gradients_equal_those_of_the_sum_written_out() -> None:
-    torch.manual_seed(0)
-    conv = CausalConv(C, 3, 2).double()
-    inputs = torch.randn(B, T, C, dtype=torch.float64, requires_grad=True)
     direction = torch.randn(B, T, C, dtype=torch.float64)
-    wanted = (inputs, conv.weight)
-    actual = torch.autograd.grad((conv(inputs) * direction).sum(), wanted)
-    expected = torch.autograd.grad((causal_convolution(inputs, conv.weight, 2) * direction).sum(), wanted)
-    for one, other in zip(actual, expected, strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-11)
+    actual = block.branch[:5](inputs)
+    expected = causal_convolution(norm(inputs).clamp(min=0), conv.weight, dilation)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12)
+    wanted = (norm.weight, norm.bias, conv.weight)
+    gradients = torch.autograd.grad((actual * direction).sum(), wanted)
+    for gradient, other in zip(
+        gradients, torch.autograd.grad((expected * direction).sum(), wanted), strict=True
+    ):
+        torch.testing.assert_close(gradient, other, rtol=0, atol=1e-11)
 
 
 def test_output_has_a_vector_of_the_width_for_every_bar() -> None:
@@ -67,16 +64,6 @@ def test_receptive_field_is_exactly_the_closed_form(num_blocks: int, kernel_size
     assert torch.all(seen[: T - bars] == 0)
 
 
-def test_dropout_drops_whole_channels_of_a_window() -> None:
-    torch.manual_seed(3)
-    tcn = make_tcn(dropout=0.5, num_blocks=1)
-    dropout = tcn.blocks[0].branch[3]
-    outputs = dropout(torch.ones(B, T, C, dtype=torch.float64))
-    assert set(outputs.unique().tolist()) == {0.0, 2.0}
-    assert torch.all(outputs == outputs[:, :1])
-    assert not torch.all(outputs == outputs[:1])
-
-
 def test_dropout_is_off_in_evaluation_and_draws_no_random_number_at_zero() -> None:
     inputs = torch.randn(B, T, F, dtype=torch.float64)
     dropping = make_tcn(dropout=0.5).eval()
@@ -87,9 +74,9 @@ def test_dropout_is_off_in_evaluation_and_draws_no_random_number_at_zero() -> No
     assert torch.equal(torch.random.get_rng_state(), state)
 
 
-def test_blocks_start_close_to_the_identity_whatever_their_number() -> None:
+def test_at_first_blocks_add_the_variance_of_one_whatever_their_number() -> None:
     inputs = torch.randn(B, T, F, dtype=torch.float64)
     for num_blocks in (1, 4):
         tcn = make_tcn(num_blocks=num_blocks)
         added = tcn(inputs) - tcn.projection(inputs)
-        assert 0.2 < added.var() < 0.8
+        assert 0.5 < added.var() < 2

@@ -58,10 +58,3 @@ def make_norm(kind: NormKind, width: int) -> nn.Module:
     if kind == "group":
         return AcrossTime(nn.GroupNorm(math.gcd(GROUPS, width), width))
     return AcrossTime(nn.BatchNorm1d(width))
-
-
-def gain_of(norm: nn.Module) -> Tensor:
-    """Return the gain per channel [C] of a norm from `make_norm`."""
-    inner = norm.norm if isinstance(norm, AcrossTime) else norm
-    assert isinstance(inner, nn.LayerNorm | nn.GroupNorm | nn.BatchNorm1d)
-    return inner.weight
