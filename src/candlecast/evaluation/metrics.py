@@ -24,7 +24,7 @@ from candlecast.schema import FORECASTS, check
 _NUMBERS: Final = ("realised_return", "forecast_return", "probability_up")
 
 
-def scores(frame: pl.DataFrame, training_mean: float) -> dict[str, float]:
+def scores(frame: pl.DataFrame, training_mean: float | NDArray[np.float64]) -> dict[str, float]:
     """Return every score of the forecasts of one model and one part.
 
     Parameters
@@ -32,7 +32,8 @@ def scores(frame: pl.DataFrame, training_mean: float) -> dict[str, float]:
     frame
         Rows in `schema.FORECASTS`, one a window.
     training_mean
-        Mean realised log-return of the training windows: the forecast that R2 measures against.
+        Mean realised log-return of the training windows: the forecast that R2 measures against. One
+        value a row where folds with training spans of their own are pooled.
 
     Raises
     ------
@@ -56,10 +57,10 @@ def scores(frame: pl.DataFrame, training_mean: float) -> dict[str, float]:
 
 
 def return_scores(
-    realised: NDArray[np.float64], forecast: NDArray[np.float64], training_mean: float
+    realised: NDArray[np.float64], forecast: NDArray[np.float64], training_mean: float | NDArray[np.float64]
 ) -> dict[str, float]:
     """Return the errors of a return forecast, in log-return, and its R2 against the training mean."""
-    reference = sk.mean_squared_error(realised, np.full_like(realised, training_mean))
+    reference = sk.mean_squared_error(realised, np.broadcast_to(training_mean, realised.shape))
     if reference == 0:
         raise EvaluationError(
             "out_of_sample_r2_score: every realised return equals the training mean, so there is no "

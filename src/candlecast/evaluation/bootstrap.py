@@ -1,0 +1,68 @@
+"""How uncertain a score is: the stationary block bootstrap over whole days.
+
+Days are drawn in blocks of random length (Politis & Romano 1994, `arch.bootstrap.StationaryBootstrap`), all
+tickers of a day together: outcomes of one day move together, and outcomes of neighbouring days overlap, so
+windows drawn one by one would look several times more certain than they are.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from arch.bootstrap import StationaryBootstrap, optimal_block_length
+from numpy.typing import NDArray
+
+from candlecast.errors import EvaluationError
+
+MIN_BLOCKS: Final = 8  # fewer independent pieces than this make no interval
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Where a score would fall in most repetitions of the test span."""
+
+    low: float
+    high: float
+
+    def excludes(self, value: float) -> bool:
+        """Whether `value` lies outside."""
+        return not self.low <= value <= self.high
+
+
+def block_length(daily: NDArray[np.float64], horizon: int) -> int:
+    """Return the mean block in days: the longest that any daily series [days, series] asks for.
+
+    By Politis & White (2004, corrected 2009) as `arch.bootstrap.optimal_block_length` has it, at least the
+    horizon, over which outcomes overlap.
+
+    Raises
+    ------
+    EvaluationError
+        The days hold fewer than `MIN_BLOCKS` such blocks.
+    """
+    days = len(daily)
+    varying = [column for column in daily.T if column.std() > 1e-12 * max(abs(column).max(), 1e-300)]
+    wanted = [float(optimal_block_length(column)["stationary"].iloc[0]) for column in varying]
+    length = max([math.ceil(each) for each in wanted if math.isfinite(each)] + [horizon])
+    length = min(length, max(days // MIN_BLOCKS, horizon))
+    if days < MIN_BLOCKS * length:
+        raise EvaluationError(
+            f"windows.horizon: {days} test days hold fewer than {MIN_BLOCKS} outcomes of {horizon} bars that "
+            f"do not overlap, too few for an interval; start the test earlier or shorten the horizon"
+        )
+    return length
+
+
+def day_counts(days: int, block: int, replications: int, seed: int) -> NDArray[np.int64]:
+    """Return how often each day is drawn [replications, days]; each row sums to `days`."""
+    bootstrap = StationaryBootstrap(block, np.arange(days), seed=seed)
+    draws = (positional[0] for positional, _ in bootstrap.bootstrap(replications))
+    return np.stack([np.bincount(drawn, minlength=days) for drawn in draws])
+
+
+def percentile_interval(draws: NDArray[np.float64], confidence: float) -> Interval:
+    """Return the central interval that holds this share of the resampled scores."""
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return Interval(float(low), float(high))

@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+from arch.bootstrap import StationaryBootstrap, optimal_block_length
+
+from candlecast.errors import EvaluationError
+from candlecast.evaluation.bootstrap import Interval, block_length, day_counts, percentile_interval
+
+
+def test_the_interval_is_archs_own_for_a_mean():
+    values = np.random.default_rng(0).normal(size=90)
+    low, high = StationaryBootstrap(6, values, seed=4).conf_int(
+        np.mean, reps=500, method="percentile", size=0.9
+    )[:, 0]
+    draws = day_counts(90, 6, 500, seed=4) @ values / 90
+    interval = percentile_interval(draws, 0.9)
+    assert interval.low == pytest.approx(low, abs=1e-12)
+    assert interval.high == pytest.approx(high, abs=1e-12)
+
+
+def test_every_resample_has_as_many_days_and_the_seed_decides_them():
+    counts = day_counts(50, 4, 30, seed=1)
+    assert counts.shape == (30, 50)
+    assert (counts.sum(axis=1) == 50).all()
+    assert np.array_equal(counts, day_counts(50, 4, 30, seed=1))
+    assert not np.array_equal(counts, day_counts(50, 4, 30, seed=2))
+
+
+def test_the_block_is_the_longest_that_a_series_asks_for():
+    generator = np.random.default_rng(3)
+    white = generator.normal(size=800)
+    smooth = np.convolve(generator.normal(size=809), np.ones(10), mode="valid")
+    wanted = optimal_block_length(smooth)["stationary"].iloc[0]
+    assert block_length(np.stack([white, smooth], axis=1), 1) == int(np.ceil(wanted))
+    assert block_length(white[:, None], 7) == 7
+
+
+def test_a_constant_series_asks_for_nothing():
+    assert block_length(np.full((100, 1), 0.3), 5) == 5
+
+
+def test_too_few_days_make_no_interval():
+    with pytest.raises(EvaluationError, match=r"30 test days hold fewer than 8 outcomes of 5 bars"):
+        block_length(np.random.default_rng(0).normal(size=(30, 1)), 5)
+
+
+def test_the_bounds_themselves_are_not_excluded():
+    interval = Interval(0.0, 1.0)
+    assert not interval.excludes(0.0)
+    assert interval.excludes(-1e-9)
