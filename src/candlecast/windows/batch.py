@@ -28,5 +28,14 @@ class Batch:
         """Return the batch on `device`; no copy when it is there already."""
         return type(self)(*(tensor.to(device, non_blocking=non_blocking) for tensor in self._tensors()))
 
+    def pin_memory(self) -> Self:
+        """Return a copy in page-locked memory, from which a CUDA device copies without the processor."""
+        return type(self)(*(tensor.pin_memory() for tensor in self._tensors()))
+
+    def record_stream(self, stream: torch.cuda.Stream) -> None:
+        """Keep the memory until what `stream` has been given so far is done; made on another stream."""
+        for tensor in self._tensors():
+            tensor.record_stream(stream)
+
     def _tensors(self) -> list[Tensor]:
         return [getattr(self, field.name) for field in fields(self)]
