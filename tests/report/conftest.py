@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from candlecast.data.manifest import History, Manifest, Universe
+from candlecast.data.quality import Finding, Quality
 from candlecast.evaluation.evaluate import evaluate
-from candlecast.report.page import ReportInputs
+from candlecast.report.inputs import ReportInputs
 from candlecast.schema import FORECASTS
 
 
@@ -87,7 +88,15 @@ def make_inputs(skill: float = 0.0) -> ReportInputs:
         pl.when(constant).then(0.002).otherwise("forecast_return").alias("forecast_return"),
         pl.when(constant).then(0.53).otherwise("probability_up").alias("probability_up"),
     )
-    history = History(rows=3270, first="2000-03-01", last="2013-03-01", segments=1)
+    history = History(
+        rows=3270,
+        first="2000-03-01",
+        last="2013-03-01",
+        segments=1,
+        currency="USD",
+        provisional=(),
+        notes=("split 2005-02-28 undone",),
+    )
     return ReportInputs(
         forecasts=forecasts,
         metrics=evaluate(forecasts, 0.002),
@@ -104,6 +113,21 @@ def make_inputs(skill: float = 0.0) -> ReportInputs:
             ),
             histories=dict.fromkeys(("AAPL", "GOOG", "IBM", "MSFT"), history),
             left_out={"FB": "196 bars, fewer than data.min_bars 600"},
+            quality=Quality(
+                policies={"zero_volume": "flag"},
+                findings=(
+                    Finding(
+                        check="zero_volume",
+                        ticker="IBM",
+                        policy="flag",
+                        count=3,
+                        first="2001-01-02",
+                        last="2001-01-04",
+                        detail="",
+                    ),
+                ),
+            ),
+            revisions=(),
             retrieved_at=None,
         ),
         boundaries={

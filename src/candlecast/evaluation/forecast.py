@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from candlecast.errors import EvaluationError
 from candlecast.evaluation.evaluate import MODEL
-from candlecast.schema import FORECASTS, check
+from candlecast.evaluation.frame import forecast_frame
 from candlecast.windows.dataset import WindowDataset
 from candlecast.windows.split import Part
 from candlecast.windows.store import WindowStore
@@ -40,13 +40,10 @@ def forecast(
     EvaluationError
         A forecast is not finite.
     """
-    ends = store.split.part(part)
-    frame = forecast_rows(model, store, ends, batch, device).with_columns(
-        pl.lit(MODEL).alias("model"),
-        pl.lit(part).alias("part"),
-        pl.Series("realised_return", store.panel.target[ends]),
+    rows = forecast_rows(model, store, store.split.part(part), batch, device)
+    return forecast_frame(
+        store, part, MODEL, rows["forecast_return"].to_numpy(), rows["probability_up"].to_numpy()
     )
-    return check(frame, FORECASTS, "forecasts")
 
 
 def forecast_rows(

@@ -1,33 +1,16 @@
 """The report: one self-contained HTML page, opened offline, from what the stages left."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from candlecast.data.manifest import Manifest
-from candlecast.evaluation.evaluate import MODEL, Metrics, select
+from candlecast.evaluation.evaluate import MODEL, select
 from candlecast.files import write_text
 from candlecast.report import figures, tables
 from candlecast.report.drawing import Drawing
+from candlecast.report.inputs import ReportInputs
 from candlecast.report.verdict import verdict
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReportInputs:
-    """All that the page tells, as read from the stages' files."""
-
-    forecasts: pl.DataFrame  # schema.FORECASTS: the network's and the baselines', both parts
-    metrics: Metrics
-    history: pl.DataFrame  # reports/training/history.csv, one row an update
-    validation: pl.DataFrame  # reports/training/validation.csv
-    manifest: Manifest
-    boundaries: Mapping[str, str]  # Split.boundaries: train_start, train_end, validation_start, ...
-    params: Mapping[str, Any]  # params.yaml as read
-    provenance: Mapping[str, str]  # label -> value: commit, data hash, versions, hardware, MLflow run, ...
 
 
 def write_report(inputs: ReportInputs, path: Path) -> None:
@@ -55,6 +38,7 @@ def render(inputs: ReportInputs) -> str:
         inputs=inputs,
         headline=tables.headline_table(inputs.metrics),
         histories=tables.history_table(inputs.manifest),
+        quality=inputs.manifest.quality.summary(),
         params=list(tables.flatten(inputs.params)),
         drawings={drawing.name: drawing for drawing in _drawings(inputs, test)},
         style=environment.get_template("report.css").render(),

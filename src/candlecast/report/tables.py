@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from candlecast.data.manifest import Manifest
+from candlecast.data.manifest import History, Manifest
 from candlecast.evaluation.evaluate import Metrics
 
 LABELS: Final = {
@@ -196,16 +196,26 @@ def history_table(manifest: Manifest) -> Table:
                 Cell(f"{history.rows:,}"),
                 Cell(history.first),
                 Cell(history.last),
-                Cell("" if history.segments == 1 else f"{history.segments} histories, cut at gaps"),
+                Cell("; ".join(_remarks(history)), "words"),
             ),
         )
         for ticker, history in manifest.histories.items()
     ]
     empty = (Cell("\u2013"),) * 3
     rows += [
-        Row(ticker, (*empty, Cell(f"left out: {reason}"))) for ticker, reason in manifest.left_out.items()
+        Row(ticker, (*empty, Cell(f"left out: {reason}", "words")))
+        for ticker, reason in manifest.left_out.items()
     ]
     return Table(heads, tuple(rows))
+
+
+def _remarks(history: History) -> list[str]:
+    remarks = list(history.notes)
+    if history.segments > 1:
+        remarks.append(f"{history.segments} histories, cut at gaps")
+    if history.provisional:
+        remarks.append(f"{len(history.provisional)} bars the vendor may still change")
+    return remarks
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
