@@ -10,7 +10,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 export DO_NOT_TRACK := true
 
 .DEFAULT_GOAL := help
-.PHONY: help repro test check ui bench lock clean
+.PHONY: help repro test check ui bench deps lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -41,6 +41,9 @@ ui: $(READY)  ## open the tracking store in MLflow, on loopback
 
 bench: $(READY)  ## measure speed and memory beside the peers
 	$(BIN)/python -m benchmarks
+
+deps: $(READY)  ## bring dvc.yaml's dependencies up to date with the code
+	$(BIN)/python scripts/dvc_deps.py
 
 lock:  ## resolve pyproject.toml into requirements.lock
 	$(BIN)/pip-compile --quiet --extra dev --strip-extras --no-annotate --no-header --no-emit-index-url \

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Final
+from typing import Final, TypedDict
 
 import polars as pl
 
@@ -12,8 +12,13 @@ from candlecast.files import write_text
 
 MODEL: Final = "candlecast"  # the trained network, in the column `model`; every other name is a baseline
 
-# part -> score -> value, and under "baselines" name -> score -> value, on the test part
-Metrics = dict[str, dict[str, float] | dict[str, dict[str, float]]]
+
+class Metrics(TypedDict):
+    """Score -> value of the network on each part; under `baselines` name -> score -> value, on test."""
+
+    test: dict[str, float]
+    validation: dict[str, float]
+    baselines: dict[str, dict[str, float]]
 
 
 def evaluate(forecasts: pl.DataFrame, training_mean: float) -> Metrics:

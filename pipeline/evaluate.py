@@ -1,0 +1,57 @@
+"""Forecast with the trained network, score it beside the baselines, and write the report."""
+
+import os
+from pathlib import Path
+
+import polars as pl
+
+from candlecast.data.manifest import read_manifest
+from candlecast.evaluation.config import EvaluateConfig
+from candlecast.evaluation.evaluate import evaluate, write_metrics
+from candlecast.evaluation.forecast import forecast
+from candlecast.files import replacing
+from candlecast.params import load_params, read_params
+from candlecast.report.page import ReportInputs, write_report
+from candlecast.report.plots import write_plots
+from candlecast.stage import run_stage
+from candlecast.tracking.provenance import provenance
+from candlecast.tracking.session import evaluation_run
+from candlecast.training.artifact import load_model
+from candlecast.windows.store import load_windows
+
+REPORTS = Path("reports")
+
+
+def main() -> None:
+    """Write predictions, metrics, plots and the report, and add them to the training's run."""
+    config = load_params("evaluate", EvaluateConfig)
+    params = read_params(Path("params.yaml"))
+    store = load_windows(Path("data/windows"))
+    model = load_model(Path("data/model"))
+    forecasts = pl.concat(forecast(model, store, part, config.batch) for part in ("validation", "test"))
+    with replacing(Path("data/predictions/predictions.parquet")) as path:
+        forecasts.write_parquet(path)
+
+    everyone = pl.concat([forecasts, pl.read_parquet("data/baselines/predictions.parquet")])
+    metrics = evaluate(everyone, store.standardizer.target_mean)
+    write_metrics(REPORTS / "metrics.json", metrics)
+    write_plots(REPORTS / "plots", everyone, config.reliability_bins)
+    manifest = read_manifest(Path("data/raw/manifest.json"))
+    inputs = ReportInputs(
+        forecasts=everyone,
+        metrics=metrics,
+        history=pl.read_csv(REPORTS / "training/history.csv"),
+        validation=pl.read_csv(REPORTS / "training/validation.csv"),
+        manifest=manifest,
+        boundaries=store.split.boundaries,
+        params=params,
+        provenance=provenance(os.environ, Path.cwd(), manifest.content_sha256, Path("data/model/run.json")),
+    )
+    write_report(inputs, REPORTS / "report.html")
+    with evaluation_run(os.environ, Path.cwd(), params, Path("data/model/run.json")) as log:
+        log.scores({"test": metrics["test"], "validation": metrics["validation"]})
+        log.files(REPORTS / "metrics.json", REPORTS / "plots", REPORTS / "report.html")
+
+
+if __name__ == "__main__":
+    run_stage(main)
