@@ -11,7 +11,8 @@ from candlecast.evaluation.evaluate import evaluate, write_metrics
 from candlecast.evaluation.forecast import forecast
 from candlecast.files import replacing
 from candlecast.params import load_params, read_params
-from candlecast.report.page import ReportInputs, write_report
+from candlecast.report.inputs import ReportInputs
+from candlecast.report.page import write_report
 from candlecast.report.plots import write_plots
 from candlecast.stage import run_stage
 from candlecast.tracking.provenance import provenance
