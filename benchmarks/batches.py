@@ -160,8 +160,9 @@ def main() -> None:
     print(f"{BATCH} windows of {LENGTH} bars x {FEATURES} features a batch, {result['threads']} threads")
     for name, speed in result["speed"].items():
         print(
-            f"{name:<24}{speed['windows_per_second']:>10,.0f} windows/s"
-            f"{speed['views_are_times_faster']:>8.1f} x"
+            f"{name:<24}{speed['windows_per_second']:>10,.0f} windows/s "
+            f"({speed['lowest']:,.0f} to {speed['highest']:,.0f}), views are "
+            f"{speed['views_are_times_faster']:.1f} x as fast"
         )
     size = result["size"]
     print(
