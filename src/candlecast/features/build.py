@@ -1,6 +1,6 @@
 """Bars in, features out: the same rows, with the indicators of each history beside them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import polars as pl
@@ -10,7 +10,6 @@ from candlecast.features.catalogue import select
 from candlecast.features.config import FeaturesConfig
 from candlecast.features.derived import DERIVED
 from candlecast.features.indicator import Indicator
-from candlecast.features.smoothing import BAR
 from candlecast.schema import BARS, FEATURE_KEYS, HISTORY, check
 
 _PRICES: Final = ("open", "high", "low", "close")
@@ -39,24 +38,23 @@ def derive(ordered: pl.DataFrame) -> pl.DataFrame:
     """Return bars sorted by ticker and date with their `history`, a number, and the `DERIVED` columns."""
     starts = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift(1)) for key in HISTORY)
     frame = ordered.with_columns(starts.cum_sum().set_sorted().alias("history"))
+    frame = frame.with_columns(pl.int_range(pl.len()).over("history").alias("bar"))
     for columns in _levels(DERIVED):
-        frame = frame.with_columns(column.over("history") for column in columns)
+        frame = frame.with_columns(columns)
     return frame
 
 
 def _settled(indicator: Indicator, warmup_bars: int) -> pl.Expr:
-    value = indicator.expression.over("history").cast(pl.Float32)
-    return pl.when(warmup_bars <= BAR).then(value).alias(indicator.name)
+    value = indicator.expression.cast(pl.Float32)
+    return pl.when(pl.col("bar").ge(warmup_bars)).then(value).alias(indicator.name)
 
 
-def _levels(columns: Iterable[pl.Expr]) -> Iterator[list[pl.Expr]]:
+def _levels(columns: Mapping[str, pl.Expr]) -> Iterator[list[pl.Expr]]:
     """Group columns so that each reads the bars and columns of earlier groups only."""
-    level: dict[str, int] = {}
-    for column in columns:
-        read = column.meta.root_names()
-        level[column.meta.output_name()] = 1 + max((level.get(name, 0) for name in read), default=0)
-    for depth in sorted(set(level.values())):
-        yield [column for column in columns if level[column.meta.output_name()] == depth]
+    left = dict(columns)
+    while left:
+        ready = [name for name, column in left.items() if left.keys().isdisjoint(column.meta.root_names())]
+        yield [left.pop(name).alias(name) for name in ready]
 
 
 def _refuse_bad_rows(bars: pl.DataFrame) -> None:

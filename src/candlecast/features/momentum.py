@@ -3,38 +3,22 @@
 from typing import Final
 
 import polars as pl
+from polars import col
 
-from candlecast.features.derived import (
-    CLOSE,
-    CLOSE_CHANGE,
-    HIGH,
-    LOG_CLOSE,
-    LOG_RETURN,
-    LOW,
-    OPEN,
-    PREVIOUS_CLOSE,
-    TRUE_RANGE,
-    range_ratio,
-)
+from candlecast.features.derived import price_ratio
+from candlecast.features.history import change, mean, total, wilder_average
 from candlecast.features.indicator import Indicator
-from candlecast.features.smoothing import wilder_average
 
 
-def _range_position(length: int) -> pl.Expr:
-    lowest, highest = LOW.rolling_min(length), HIGH.rolling_max(length)
-    return range_ratio(CLOSE - lowest, highest - lowest, 0.5)
-
-
-def _relative_strength(length: int) -> pl.Expr:
-    gain = wilder_average(CLOSE_CHANGE.clip(lower_bound=0), length, start=1)
-    return range_ratio(gain, wilder_average(CLOSE_CHANGE.abs(), length, start=1), 0.5)
+def _relative_strength() -> pl.Expr:
+    gain = wilder_average(col.close_change.clip(lower_bound=0), 14, start=1)
+    return price_ratio(gain, col.average_move, 0.5)
 
 
 def _ultimate_oscillator() -> pl.Expr:
-    pressure = CLOSE - pl.min_horizontal(LOW, PREVIOUS_CLOSE)
+    pressure = col.close - pl.min_horizontal(col.low, col.previous_close)
     fast, middle, slow = (
-        range_ratio(pressure.rolling_sum(length), TRUE_RANGE.rolling_sum(length), 0.5)
-        for length in (7, 14, 28)
+        price_ratio(total(pressure, length), col(f"true_range_{length}"), 0.5) for length in (7, 14, 28)
     )
     return (4 * fast + 2 * middle + slow) / 7
 
@@ -43,7 +27,7 @@ MOMENTUM: Final = (
     Indicator(
         name="log_return_1",
         family="momentum",
-        expression=LOG_RETURN,
+        expression=col.log_return,
         warmup=1,
         unit="log-return",
         formula="log(close_t / close_{t-1})",
@@ -52,7 +36,7 @@ MOMENTUM: Final = (
     Indicator(
         name="log_return_5",
         family="momentum",
-        expression=LOG_CLOSE.diff(5),
+        expression=change(col.log_close, 5),
         warmup=5,
         unit="log-return",
         formula="log(close_t / close_{t-5})",
@@ -61,7 +45,7 @@ MOMENTUM: Final = (
     Indicator(
         name="log_return_20",
         family="momentum",
-        expression=LOG_CLOSE.diff(20),
+        expression=change(col.log_close, 20),
         warmup=20,
         unit="log-return",
         formula="log(close_t / close_{t-20})",
@@ -70,7 +54,7 @@ MOMENTUM: Final = (
     Indicator(
         name="overnight_return",
         family="momentum",
-        expression=(OPEN / PREVIOUS_CLOSE).log(),
+        expression=(col.open / col.previous_close).log(),
         warmup=1,
         unit="log-return",
         formula="log(open_t / close_{t-1})",
@@ -79,7 +63,7 @@ MOMENTUM: Final = (
     Indicator(
         name="rsi_14",
         family="momentum",
-        expression=_relative_strength(14),
+        expression=_relative_strength(),
         warmup=14,
         unit="fraction, 0 to 1",
         formula="G / (G + L), Wilder averages over 14 of gains and losses; 0.5 where both are zero",
@@ -88,7 +72,7 @@ MOMENTUM: Final = (
     Indicator(
         name="stochastic_14_3",
         family="momentum",
-        expression=_range_position(14).rolling_mean(3),
+        expression=mean(col.stochastic_14, 3),
         warmup=15,
         unit="fraction, 0 to 1",
         formula="SMA over 3 of (close - low_14) / (high_14 - low_14), the extremes of 14 bars; "
@@ -108,7 +92,7 @@ MOMENTUM: Final = (
     Indicator(
         name="range_position_60",
         family="momentum",
-        expression=_range_position(60),
+        expression=price_ratio(col.close - col.low_60, col.high_60 - col.low_60, 0.5),
         warmup=59,
         unit="fraction, 0 to 1",
         formula="(close - low_60) / (high_60 - low_60), the extremes of 60 bars; 0.5 where they are equal",

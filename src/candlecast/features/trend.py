@@ -2,31 +2,17 @@
 
 from typing import Final
 
-from candlecast.features.derived import (
-    CLOSE,
-    CLOSE_MEAN_20,
-    DIRECTIONAL_INDEX,
-    MACD,
-    MOVEMENT_BALANCE,
-    TRIPLE_AVERAGE,
-    TRUE_RANGE,
-    range_ratio,
-)
+from polars import col
+
+from candlecast.features.derived import price_ratio
+from candlecast.features.history import exponential_average, lag, mean, slope, wilder_average
 from candlecast.features.indicator import Indicator
-from candlecast.features.smoothing import exponential_average, wilder_average, wilder_total
-
-
-def _slope_weights(length: int) -> list[float]:
-    """Return w such that the sum of w_k x_k is the least-squares slope of x a bar."""
-    middle, spread = (length - 1) / 2, length * (length**2 - 1) / 12
-    return [(position - middle) / spread for position in range(length)]
-
 
 TREND: Final = (
     Indicator(
         name="sma_gap_20",
         family="trend",
-        expression=CLOSE / CLOSE_MEAN_20 - 1,
+        expression=col.close / col.close_mean_20 - 1,
         warmup=19,
         unit="fraction of the average",
         formula="close / SMA(close, 20) - 1",
@@ -35,7 +21,7 @@ TREND: Final = (
     Indicator(
         name="sma_gap_100",
         family="trend",
-        expression=CLOSE / CLOSE.rolling_mean(100) - 1,
+        expression=col.close / mean(col.close, 100) - 1,
         warmup=99,
         unit="fraction of the average",
         formula="close / SMA(close, 100) - 1",
@@ -44,7 +30,7 @@ TREND: Final = (
     Indicator(
         name="macd_12_26",
         family="trend",
-        expression=MACD / CLOSE,
+        expression=col.macd / col.close,
         warmup=25,
         unit="fraction of the close",
         formula="(EMA(close, 12) - EMA(close, 26)) / close, both averages seeded at bar 25",
@@ -53,7 +39,7 @@ TREND: Final = (
     Indicator(
         name="macd_histogram_12_26_9",
         family="trend",
-        expression=(MACD - exponential_average(MACD, 9, start=25)) / CLOSE,
+        expression=(col.macd - exponential_average(col.macd, 9, start=25)) / col.close,
         warmup=33,
         unit="fraction of the close",
         formula="(MACD - EMA(MACD, 9)) / close, MACD = EMA(close, 12) - EMA(close, 26)",
@@ -62,7 +48,7 @@ TREND: Final = (
     Indicator(
         name="adx_14",
         family="trend",
-        expression=wilder_average(DIRECTIONAL_INDEX, 14, start=14),
+        expression=wilder_average(col.directional_index, 14, start=14),
         warmup=27,
         unit="fraction, 0 to 1",
         formula="Wilder average over 14 of |DI+ - DI-| / (DI+ + DI-); the quotient is 0 where nothing moved",
@@ -71,7 +57,7 @@ TREND: Final = (
     Indicator(
         name="directional_balance_14",
         family="trend",
-        expression=range_ratio(MOVEMENT_BALANCE, wilder_total(TRUE_RANGE, 14), 0.0),
+        expression=price_ratio(col.average_movement, col.average_true_range, 0.0),
         warmup=14,
         unit="fraction, -1 to 1",
         formula="DI+ - DI-, each a Wilder total over 14 of directional movement by that of the true range; "
@@ -81,7 +67,7 @@ TREND: Final = (
     Indicator(
         name="trix_15",
         family="trend",
-        expression=TRIPLE_AVERAGE / TRIPLE_AVERAGE.shift(1) - 1,
+        expression=col.triple_average / lag(col.triple_average, 1) - 1,
         warmup=43,
         unit="fraction a bar",
         formula="change over one bar of EMA(EMA(EMA(close, 15), 15), 15)",
@@ -90,7 +76,7 @@ TREND: Final = (
     Indicator(
         name="linear_slope_20",
         family="trend",
-        expression=CLOSE.rolling_sum(20, weights=_slope_weights(20)) / CLOSE,
+        expression=slope(col.close, 20) / col.close,
         warmup=19,
         unit="fraction of the close a bar",
         formula="least-squares slope of the last 20 closes / close",

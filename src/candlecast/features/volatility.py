@@ -4,49 +4,40 @@ import math
 from typing import Final
 
 import polars as pl
+from polars import col
 
-from candlecast.features.derived import (
-    CLOSE,
-    CLOSE_DEVIATION_20,
-    CLOSE_MEAN_20,
-    FLAT,
-    HIGH,
-    LOG_RETURN,
-    LOW,
-    OPEN,
-    RETURN_DEVIATION_20,
-    TRUE_RANGE,
-    ratio,
-)
+from candlecast.features.derived import FLAT
+from candlecast.features.history import deviation, mean, wilder_average
 from candlecast.features.indicator import Indicator
-from candlecast.features.smoothing import rolling_total, wilder_average
 
 
 def _band_position() -> pl.Expr:
-    position = 0.5 + (CLOSE - CLOSE_MEAN_20) / (4 * CLOSE_DEVIATION_20)
-    return pl.when(CLOSE_DEVIATION_20 <= FLAT * CLOSE_MEAN_20).then(0.5).otherwise(position)
+    position = 0.5 + (col.close - col.close_mean_20) / (4 * col.close_deviation_20)
+    return pl.when(col.close_deviation_20 <= FLAT * col.close_mean_20).then(0.5).otherwise(position)
 
 
 def _deviation_ratio() -> pl.Expr:
-    long = LOG_RETURN.rolling_std(60, ddof=0)
-    return pl.when(long <= FLAT).then(1.0).otherwise(LOG_RETURN.rolling_std(5, ddof=0) / long)
+    quotient = deviation(col.log_return, 5) / col.return_deviation_60
+    return pl.when(col.return_deviation_60 <= FLAT).then(1.0).otherwise(quotient)
 
 
-def _garman_klass(length: int) -> pl.Expr:
-    bar_variance = 0.5 * (HIGH / LOW).log() ** 2 - (2 * math.log(2) - 1) * (CLOSE / OPEN).log() ** 2
-    return bar_variance.rolling_mean(length).clip(lower_bound=0).sqrt()
+def _garman_klass() -> pl.Expr:
+    span, body = (col.high / col.low).log(), (col.close / col.open).log()
+    return mean(0.5 * span**2 - (2 * math.log(2) - 1) * body**2, 20).clip(lower_bound=0).sqrt()
 
 
-def _downside_share(length: int) -> pl.Expr:
-    losses = LOG_RETURN.clip(upper_bound=0) ** 2
-    return ratio(losses.rolling_sum(length), rolling_total(LOG_RETURN**2, length), 0.5)
+def _downside_share() -> pl.Expr:
+    losses = mean(col.log_return.clip(upper_bound=0) ** 2, 20)
+    stands_still = (col.log_return == 0) & (col.return_deviation_20 == 0)
+    squares = col.return_mean_20**2 + col.return_deviation_20**2
+    return pl.when(stands_still).then(0.5).otherwise(losses / squares)
 
 
 VOLATILITY: Final = (
     Indicator(
         name="true_range",
         family="volatility",
-        expression=TRUE_RANGE / CLOSE,
+        expression=col.true_range / col.close,
         warmup=1,
         unit="fraction of the close",
         formula="(max(high, previous close) - min(low, previous close)) / close",
@@ -55,7 +46,7 @@ VOLATILITY: Final = (
     Indicator(
         name="natr_14",
         family="volatility",
-        expression=wilder_average(TRUE_RANGE, 14, start=1) / CLOSE,
+        expression=wilder_average(col.true_range, 14, start=1) / col.close,
         warmup=14,
         unit="fraction of the close",
         formula="Wilder average over 14 of the true range / close",
@@ -73,7 +64,7 @@ VOLATILITY: Final = (
     Indicator(
         name="bollinger_width_20",
         family="volatility",
-        expression=4 * CLOSE_DEVIATION_20 / CLOSE_MEAN_20,
+        expression=4 * col.close_deviation_20 / col.close_mean_20,
         warmup=19,
         unit="fraction of the average",
         formula="4 deviation_20 / mean_20 of the closes, the population deviation",
@@ -82,7 +73,7 @@ VOLATILITY: Final = (
     Indicator(
         name="return_deviation_20",
         family="volatility",
-        expression=RETURN_DEVIATION_20,
+        expression=col.return_deviation_20,
         warmup=20,
         unit="log-return a bar",
         formula="population deviation of the last 20 one-bar log-returns",
@@ -100,7 +91,7 @@ VOLATILITY: Final = (
     Indicator(
         name="garman_klass_20",
         family="volatility",
-        expression=_garman_klass(20),
+        expression=_garman_klass(),
         warmup=19,
         unit="log-return a bar",
         formula="root of the mean over 20 of log(high / low)^2 / 2 - (2 log 2 - 1) log(close / open)^2",
@@ -109,7 +100,7 @@ VOLATILITY: Final = (
     Indicator(
         name="downside_share_20",
         family="volatility",
-        expression=_downside_share(20),
+        expression=_downside_share(),
         warmup=20,
         unit="fraction, 0 to 1",
         formula="sum over 20 of the squared negative log-returns / that of all; 0.5 where all are zero",

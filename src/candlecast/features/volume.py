@@ -3,47 +3,29 @@
 from typing import Final
 
 import polars as pl
+from polars import col
 
-from candlecast.features.derived import (
-    CLOSE,
-    CLOSE_LOCATION,
-    FLAT,
-    HIGH,
-    LOG_RETURN,
-    LOW,
-    OPEN,
-    RETURN_DEVIATION_20,
-    VOLUME,
-    VOLUME_DEVIATION_20,
-    VOLUME_MEAN_20,
-    range_ratio,
-    ratio,
-)
+from candlecast.features.derived import FLAT, price_ratio, volume_ratio
+from candlecast.features.history import count, mean, total
 from candlecast.features.indicator import Indicator
-from candlecast.features.smoothing import rolling_total
 
-_volume_is_flat = VOLUME_DEVIATION_20 <= FLAT * VOLUME_MEAN_20
+_volume_is_flat = col.volume_deviation_20 <= FLAT * col.volume_mean_20
 
 
 def _volume_score() -> pl.Expr:
-    score = (VOLUME - VOLUME_MEAN_20) / VOLUME_DEVIATION_20
+    score = (col.volume - col.volume_mean_20) / col.volume_deviation_20
     return pl.when(_volume_is_flat).then(0.0).otherwise(score)
 
 
-def _money_flow_index(length: int) -> pl.Expr:
-    typical = (HIGH + LOW + CLOSE) / 3
-    change, flow, tie = typical.diff(), typical * VOLUME, FLAT * CLOSE
-    rising = pl.when(change > tie).then(flow).otherwise(0.0)
-    moving = (
-        pl.when(change.abs() > tie).then(flow).when(change.abs() <= tie).then(0.0)
-    )  # null on the first bar
-    return ratio(rising.rolling_sum(length), rolling_total(moving, length), 0.5)
+def _money_flow_index() -> pl.Expr:
+    quotient = total(col.moving_flow.clip(lower_bound=0), 14) / total(col.moving_flow.abs(), 14)
+    return pl.when(count(col.moving_flow != 0, 14) == 0).then(0.5).otherwise(quotient)
 
 
 def _volume_return_correlation() -> pl.Expr:
-    covariance = (LOG_RETURN * VOLUME).rolling_mean(20) - LOG_RETURN.rolling_mean(20) * VOLUME_MEAN_20
-    correlation = covariance / (RETURN_DEVIATION_20 * VOLUME_DEVIATION_20)
-    is_flat = (RETURN_DEVIATION_20 <= FLAT) | _volume_is_flat
+    covariance = mean(col.log_return * col.volume, 20) - col.return_mean_20 * col.volume_mean_20
+    correlation = covariance / (col.return_deviation_20 * col.volume_deviation_20)
+    is_flat = (col.return_deviation_20 <= FLAT) | _volume_is_flat
     return pl.when(is_flat).then(0.0).otherwise(correlation.clip(-1, 1))
 
 
@@ -60,7 +42,7 @@ VOLUME_AND_SHAPE: Final = (
     Indicator(
         name="volume_oscillator_5_20",
         family="volume",
-        expression=ratio(VOLUME.rolling_mean(5), VOLUME_MEAN_20, 1.0) - 1,
+        expression=volume_ratio(mean(col.volume, 5) - col.volume_mean_20, col.volume_mean_20),
         warmup=19,
         unit="fraction of the average",
         formula="SMA(volume, 5) / SMA(volume, 20) - 1; 0 where nothing traded",
@@ -69,7 +51,7 @@ VOLUME_AND_SHAPE: Final = (
     Indicator(
         name="money_flow_index_14",
         family="volume",
-        expression=_money_flow_index(14),
+        expression=_money_flow_index(),
         warmup=14,
         unit="fraction, 0 to 1",
         formula="sum over 14 of typical price x volume on rising bars / that on rising and falling bars, "
@@ -79,7 +61,7 @@ VOLUME_AND_SHAPE: Final = (
     Indicator(
         name="chaikin_money_flow_20",
         family="volume",
-        expression=ratio((CLOSE_LOCATION * VOLUME).rolling_mean(20), VOLUME_MEAN_20, 0.0),
+        expression=volume_ratio(mean(col.close_location * col.volume, 20), col.volume_mean_20),
         warmup=19,
         unit="fraction, -1 to 1",
         formula="sum over 20 of close location x volume / that of the volume; 0 where nothing traded",
@@ -88,7 +70,7 @@ VOLUME_AND_SHAPE: Final = (
     Indicator(
         name="on_balance_volume_20",
         family="volume",
-        expression=ratio((LOG_RETURN.sign() * VOLUME).rolling_mean(20), VOLUME_MEAN_20, 0.0),
+        expression=volume_ratio(mean(col.log_return.sign() * col.volume, 20), col.volume_mean_20),
         warmup=20,
         unit="fraction, -1 to 1",
         formula="sum over 20 of volume signed by the close's change / of the volume; 0 where nothing traded",
@@ -106,7 +88,7 @@ VOLUME_AND_SHAPE: Final = (
     Indicator(
         name="candle_body",
         family="volume",
-        expression=range_ratio(CLOSE - OPEN, HIGH - LOW, 0.0),
+        expression=price_ratio(col.close - col.open, col.high - col.low, 0.0),
         warmup=0,
         unit="fraction of the bar's range, -1 to 1",
         formula="(close - open) / (high - low); 0 where they are equal",
@@ -115,7 +97,7 @@ VOLUME_AND_SHAPE: Final = (
     Indicator(
         name="close_location",
         family="volume",
-        expression=CLOSE_LOCATION,
+        expression=col.close_location,
         warmup=0,
         unit="fraction of the bar's half range, -1 at the low and 1 at the high",
         formula="(2 close - high - low) / (high - low); 0 where they are equal",

@@ -1,0 +1,98 @@
+"""What runs along one history: lags, windows and averages, none of which reads another history's bars.
+
+Only these are grouped by history. All else is arithmetic within a row, which is several times cheaper
+outside a group than inside one. They are written for bars sorted by ticker and date, with the columns
+`history` (a number) and `bar` (the position in it, from 0). A window may not stand inside another, and
+polars evaluates it again for each mention: `candlecast.features.derived` gives such a one a name.
+"""
+
+import polars as pl
+from polars import col
+
+
+def along_history(values: pl.Expr) -> pl.Expr:
+    """Evaluate `values` for each history by itself."""
+    return values.over("history")
+
+
+def lag(values: pl.Expr, length: int) -> pl.Expr:
+    """Return the value `length` bars ago, null where the history has none."""
+    return pl.when(col.bar.ge(length)).then(values.shift(length))
+
+
+def change(values: pl.Expr, length: int) -> pl.Expr:
+    """Return the value less the value `length` bars ago, null where the history has none."""
+    return values - lag(values, length)
+
+
+def mean(values: pl.Expr, length: int) -> pl.Expr:
+    """Return the mean of the last `length` values, the current one included."""
+    return along_history(values.rolling_mean(length))
+
+
+def total(values: pl.Expr, length: int) -> pl.Expr:
+    """Return the sum of the last `length` values. Where all are zero it may be a rounding residue."""
+    return along_history(values.rolling_sum(length))
+
+
+def count(is_true: pl.Expr, length: int) -> pl.Expr:
+    """Return how many of the last `length` values are true."""
+    return along_history(is_true.cast(pl.UInt32).rolling_sum(length))
+
+
+def deviation(values: pl.Expr, length: int) -> pl.Expr:
+    """Return the population standard deviation of the last `length` values, exactly 0 if they are equal."""
+    return along_history(values.rolling_std(length, ddof=0))
+
+
+def highest(values: pl.Expr, length: int) -> pl.Expr:
+    """Return the largest of the last `length` values."""
+    return along_history(values.rolling_max(length))
+
+
+def lowest(values: pl.Expr, length: int) -> pl.Expr:
+    """Return the smallest of the last `length` values."""
+    return along_history(values.rolling_min(length))
+
+
+def slope(values: pl.Expr, length: int) -> pl.Expr:
+    """Return the least-squares slope of the last `length` values, a bar."""
+    middle, spread = (length - 1) / 2, length * (length**2 - 1) / 12
+    weights = [(position - middle) / spread for position in range(length)]
+    return along_history(values.rolling_sum(length, weights=weights))
+
+
+def seeded_average(values: pl.Expr, alpha: float, seed: pl.Expr, row: int) -> pl.Expr:
+    """Return a_t = (1 - alpha) a_{t-1} + alpha x_t after `row`, a_row = seed, and null before it.
+
+    Polars' `ewm_mean(adjust=False)` starts at the first value that is not null. So all before the seed's
+    row is nulled, the seed is put at its row, and the recursion runs on from there.
+    """
+    started = pl.when(col.bar.gt(row)).then(values).when(col.bar.eq(row)).then(seed)
+    return along_history(started.ewm_mean(alpha=alpha, adjust=False))
+
+
+def exponential_average(values: pl.Expr, length: int, start: int = 0) -> pl.Expr:
+    """Return TA-Lib's EMA: alpha = 2 / (length + 1), seeded with the mean of the first `length` values.
+
+    `start` is the first row at which `values` is not null; the result's is start + length - 1.
+    """
+    seed = values.slice(start, length).mean()
+    return seeded_average(values, 2 / (length + 1), seed, start + length - 1)
+
+
+def wilder_average(values: pl.Expr, length: int, start: int) -> pl.Expr:
+    """Return Wilder's average as in TA-Lib's RSI and ATR: alpha = 1 / length, seeded with a mean."""
+    seed = values.slice(start, length).mean()
+    return seeded_average(values, 1 / length, seed, start + length - 1)
+
+
+def wilder_total(values: pl.Expr, length: int) -> pl.Expr:
+    """Return Wilder's running total over `length`, as in TA-Lib's directional movement, divided by `length`.
+
+    TA-Lib adds up rows 1 .. length - 1 (one value short of a whole window), then lets a share of
+    1 / length go at each row. The first row it reports is `length`, and so is the first one here.
+    """
+    seed = values.slice(1, length - 1).sum() / length
+    average = seeded_average(values, 1 / length, seed, length - 1)
+    return pl.when(col.bar.ge(length)).then(average)
