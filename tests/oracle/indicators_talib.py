@@ -56,14 +56,14 @@ TALIB: dict[str, Callable[[Bars], Column]] = {
     "directional_balance_14": lambda bars: (
         (talib.PLUS_DI(*bars.hlc, 14) - talib.MINUS_DI(*bars.hlc, 14)) / 100
     ),
-    "trix_15": lambda bars: talib.TRIX(bars.close, 15) / 100,
+    "efficiency_ratio_20": lambda bars: talib.ER(bars.close, 20),
     "linear_slope_20": lambda bars: talib.LINEARREG_SLOPE(bars.close, 20) / bars.close,
     "log_return_1": lambda bars: np.log(talib.ROCR(bars.close, 1)),
     "log_return_5": lambda bars: np.log(talib.ROCR(bars.close, 5)),
     "log_return_20": lambda bars: np.log(talib.ROCR(bars.close, 20)),
     "rsi_14": lambda bars: talib.RSI(bars.close, 14) / 100,
     "stochastic_14_3": lambda bars: talib.STOCH(*bars.hlc, 14, 3, 0, 3, 0)[0] / 100,
-    "ultimate_oscillator_7_14_28": lambda bars: talib.ULTOSC(*bars.hlc, 7, 14, 28) / 100,
+    "intraday_momentum_14": lambda bars: talib.IMI(bars.open, bars.close, 14) / 100,
     "range_position_60": lambda bars: 1 + talib.WILLR(*bars.hlc, 60) / 100,
     "true_range": lambda bars: talib.TRANGE(*bars.hlc) / bars.close,
     "natr_14": lambda bars: talib.NATR(*bars.hlc, 14) / 100,

@@ -64,8 +64,8 @@ def _volume_mean() -> pl.Expr:
 
 def _moving_flow() -> pl.Expr:
     """Return the money that flowed on the bar if the typical price moved, signed by its direction."""
-    typical = (col.high + col.low + col.close) / 3
-    moved, flow, tie = change(typical, 1), typical * col.volume, FLAT * col.close
+    flow, tie = col.typical_price * col.volume, FLAT * col.close
+    moved = col.typical_change
     return pl.when(moved > tie).then(flow).when(moved < -tie).then(-flow).when(col.bar >= 1).then(0.0)
 
 
@@ -75,14 +75,12 @@ DERIVED: Final[dict[str, pl.Expr]] = {
     "close_change": col.close - col.previous_close,
     "close_mean_20": mean(col.close, 20),
     "close_deviation_20": deviation(col.close, 20),
-    "single_average": exponential_average(col.close, 15),
-    "double_average": exponential_average(col.single_average, 15, start=14),
-    "triple_average": exponential_average(col.double_average, 15, start=28),
+    "close_path_20": total(col.close_change.abs(), 20),
     "macd": _macd(),
     "average_move": wilder_average(col.close_change.abs(), 14, start=1),
     "log_close": col.close.log(),
     "log_return": _log_return(),
-    "return_mean_20": change(col.log_close, 20) / 20,
+    "log_return_20": change(col.log_close, 20),
     "return_deviation_20": deviation(col.log_return, 20),
     "return_deviation_60": deviation(col.log_return, 60),
     "low_14": lowest(col.low, 14),
@@ -90,11 +88,10 @@ DERIVED: Final[dict[str, pl.Expr]] = {
     "stochastic_14": price_ratio(col.close - col.low_14, col.high_14 - col.low_14, 0.5),
     "low_60": lowest(col.low, 60),
     "high_60": highest(col.high, 60),
+    "body": col.close - col.open,
+    "body_path_14": total(col.body.abs(), 14),
     "close_location": price_ratio(2 * col.close - col.high - col.low, col.high - col.low, 0.0),
     "true_range": _true_range(),
-    "true_range_7": total(col.true_range, 7),
-    "true_range_14": total(col.true_range, 14),
-    "true_range_28": total(col.true_range, 28),
     "average_true_range": wilder_total(col.true_range, 14),
     "high_change": change(col.high, 1),
     "low_change": change(col.low, 1),
@@ -104,5 +101,7 @@ DERIVED: Final[dict[str, pl.Expr]] = {
     "directional_index": price_ratio(col.average_movement.abs(), col.average_movement_size, 0.0),
     "volume_deviation_20": deviation(col.volume, 20),
     "volume_mean_20": _volume_mean(),
+    "typical_price": (col.high + col.low + col.close) / 3,
+    "typical_change": change(col.typical_price, 1),
     "moving_flow": _moving_flow(),
 }

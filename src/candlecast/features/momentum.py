@@ -15,14 +15,6 @@ def _relative_strength() -> pl.Expr:
     return price_ratio(gain, col.average_move, 0.5)
 
 
-def _ultimate_oscillator() -> pl.Expr:
-    pressure = col.close - pl.min_horizontal(col.low, col.previous_close)
-    fast, middle, slow = (
-        price_ratio(total(pressure, length), col(f"true_range_{length}"), 0.5) for length in (7, 14, 28)
-    )
-    return (4 * fast + 2 * middle + slow) / 7
-
-
 MOMENTUM: Final = (
     Indicator(
         name="log_return_1",
@@ -45,7 +37,7 @@ MOMENTUM: Final = (
     Indicator(
         name="log_return_20",
         family="momentum",
-        expression=change(col.log_close, 20),
+        expression=col.log_return_20,
         warmup=20,
         unit="log-return",
         formula="log(close_t / close_{t-20})",
@@ -80,14 +72,13 @@ MOMENTUM: Final = (
         source="Lane (1984); TA-Lib STOCH slow %K / 100",
     ),
     Indicator(
-        name="ultimate_oscillator_7_14_28",
+        name="intraday_momentum_14",
         family="momentum",
-        expression=_ultimate_oscillator(),
-        warmup=28,
+        expression=price_ratio(total(col.body.clip(lower_bound=0), 14), col.body_path_14, 0.5),
+        warmup=13,
         unit="fraction, 0 to 1",
-        formula="(4 A_7 + 2 A_14 + A_28) / 7, A_n the sum of close - true low over that of the true range; "
-        "A_n is 0.5 where the range is zero",
-        source="Williams (1985); TA-Lib ULTOSC / 100",
+        formula="sum over 14 of close - open on rising bars / that of |close - open|; 0.5 where it is zero",
+        source="Chande and Kroll (1994), The New Technical Trader; TA-Lib IMI / 100",
     ),
     Indicator(
         name="range_position_60",

@@ -5,7 +5,7 @@ from typing import Final
 from polars import col
 
 from candlecast.features.derived import price_ratio
-from candlecast.features.history import exponential_average, lag, mean, slope, wilder_average
+from candlecast.features.history import change, exponential_average, mean, slope, wilder_average
 from candlecast.features.indicator import Indicator
 
 TREND: Final = (
@@ -65,13 +65,13 @@ TREND: Final = (
         source="Wilder (1978); TA-Lib (PLUS_DI - MINUS_DI) / 100",
     ),
     Indicator(
-        name="trix_15",
+        name="efficiency_ratio_20",
         family="trend",
-        expression=col.triple_average / lag(col.triple_average, 1) - 1,
-        warmup=43,
-        unit="fraction a bar",
-        formula="change over one bar of EMA(EMA(EMA(close, 15), 15), 15)",
-        source="Hutson (1983); TA-Lib TRIX / 100",
+        expression=price_ratio(change(col.close, 20).abs(), col.close_path_20, 0.0),
+        warmup=20,
+        unit="fraction, 0 to 1",
+        formula="|close_t - close_{t-20}| / sum over 20 of |close_t - close_{t-1}|; 0 where it is zero",
+        source="Kaufman (1995), Smarter Trading; TA-Lib ER",
     ),
     Indicator(
         name="linear_slope_20",

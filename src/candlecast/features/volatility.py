@@ -29,7 +29,7 @@ def _garman_klass() -> pl.Expr:
 def _downside_share() -> pl.Expr:
     losses = mean(col.log_return.clip(upper_bound=0) ** 2, 20)
     stands_still = (col.log_return == 0) & (col.return_deviation_20 == 0)
-    squares = col.return_mean_20**2 + col.return_deviation_20**2
+    squares = (col.log_return_20 / 20) ** 2 + col.return_deviation_20**2
     return pl.when(stands_still).then(0.5).otherwise(losses / squares)
 
 

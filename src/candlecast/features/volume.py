@@ -23,7 +23,7 @@ def _money_flow_index() -> pl.Expr:
 
 
 def _volume_return_correlation() -> pl.Expr:
-    covariance = mean(col.log_return * col.volume, 20) - col.return_mean_20 * col.volume_mean_20
+    covariance = mean(col.log_return * col.volume, 20) - (col.log_return_20 / 20) * col.volume_mean_20
     correlation = covariance / (col.return_deviation_20 * col.volume_deviation_20)
     is_flat = (col.return_deviation_20 <= FLAT) | _volume_is_flat
     return pl.when(is_flat).then(0.0).otherwise(correlation.clip(-1, 1))
@@ -88,7 +88,7 @@ VOLUME_AND_SHAPE: Final = (
     Indicator(
         name="candle_body",
         family="volume",
-        expression=price_ratio(col.close - col.open, col.high - col.low, 0.0),
+        expression=price_ratio(col.body, col.high - col.low, 0.0),
         warmup=0,
         unit="fraction of the bar's range, -1 to 1",
         formula="(close - open) / (high - low); 0 where they are equal",
