@@ -65,11 +65,11 @@ def slope(values: pl.Expr, length: int) -> pl.Expr:
 def seeded_average(values: pl.Expr, alpha: float, seed: pl.Expr, row: int) -> pl.Expr:
     """Return a_t = (1 - alpha) a_{t-1} + alpha x_t after `row`, a_row = seed, and null before it.
 
-    Polars' `ewm_mean(adjust=False)` starts at the first value that is not null. So all before the seed's
-    row is nulled, the seed is put at its row, and the recursion runs on from there.
+    Polars' `ewm_mean(adjust=False)` starts at the first value. So the seed stands for all values up to
+    its row, where the average of equal values is that value, and nothing is shown before that row.
     """
-    started = pl.when(col.bar.gt(row)).then(values).when(col.bar.eq(row)).then(seed)
-    return along_history(started.ewm_mean(alpha=alpha, adjust=False))
+    started = pl.when(col.bar > row).then(values).otherwise(seed)
+    return along_history(started.ewm_mean(alpha=alpha, adjust=False, min_samples=row + 1))
 
 
 def exponential_average(values: pl.Expr, length: int, start: int = 0) -> pl.Expr:
