@@ -30,8 +30,19 @@ class EvaluateConfig:
 
     batch: int  # windows in a forward pass; no metric depends on it
     reliability_bins: int
+    bootstrap_replications: int  # resamples of whole days behind every interval
+    confidence: float  # of the intervals
+    costs_bp: tuple[float, ...]  # of traded value, at which the economic view is shown
+    calibration_simulations: int  # markets without skill on which the tests are tried; 0: none
 
     def __post_init__(self) -> None:
         """Refuse values outside their range."""
         require(self.batch >= 1, "evaluate.batch: must be at least 1")
         require(self.reliability_bins >= 2, "evaluate.reliability_bins: must be at least 2")
+        require(self.bootstrap_replications >= 100, "evaluate.bootstrap_replications: must be at least 100")
+        require(0.5 <= self.confidence < 1, "evaluate.confidence: must be at least 0.5 and below 1")
+        require(
+            len(self.costs_bp) > 0 and all(cost >= 0 for cost in self.costs_bp),
+            "evaluate.costs_bp: needs at least one cost, each 0 or more basis points",
+        )
+        require(self.calibration_simulations >= 0, "evaluate.calibration_simulations: must be 0 or more")
