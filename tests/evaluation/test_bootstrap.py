@@ -3,7 +3,7 @@ import pytest
 from arch.bootstrap import StationaryBootstrap, optimal_block_length
 
 from candlecast.errors import EvaluationError
-from candlecast.evaluation.bootstrap import Interval, block_length, day_counts, percentile_interval
+from candlecast.evaluation.bootstrap import Interval, block_length, day_counts, percentile_interval, widening
 
 
 def test_the_interval_is_archs_own_for_a_mean():
@@ -12,7 +12,7 @@ def test_the_interval_is_archs_own_for_a_mean():
         np.mean, reps=500, method="percentile", size=0.9
     )[:, 0]
     draws = day_counts(90, 6, 500, seed=4) @ values / 90
-    interval = percentile_interval(draws, 0.9)
+    interval = percentile_interval(draws, values.mean(), 0.9)
     assert interval.low == pytest.approx(low, abs=1e-12)
     assert interval.high == pytest.approx(high, abs=1e-12)
 
@@ -31,11 +31,15 @@ def test_the_block_is_the_longest_that_a_series_asks_for():
     smooth = np.convolve(generator.normal(size=809), np.ones(10), mode="valid")
     wanted = optimal_block_length(smooth)["stationary"].iloc[0]
     assert block_length(np.stack([white, smooth], axis=1), 1) == int(np.ceil(wanted))
-    assert block_length(white[:, None], 7) == 7
+    assert block_length(white[:, None], 7) == 21
 
 
 def test_a_constant_series_asks_for_nothing():
-    assert block_length(np.full((100, 1), 0.3), 5) == 5
+    assert block_length(np.full((100, 1), 0.3), 4) == 12
+
+
+def test_a_short_span_keeps_eight_blocks():
+    assert block_length(np.random.default_rng(0).normal(size=(80, 1)), 10) == 10
 
 
 def test_too_few_days_make_no_interval():
@@ -47,3 +51,16 @@ def test_the_bounds_themselves_are_not_excluded():
     interval = Interval(0.0, 1.0)
     assert not interval.excludes(0.0)
     assert interval.excludes(-1e-9)
+
+
+def test_the_interval_is_stretched_about_the_score():
+    draws = np.linspace(0.0, 1.0, 101)
+    interval = percentile_interval(draws, 0.4, 0.8, widen=2.0)
+    assert (interval.low, interval.high) == pytest.approx((0.4 + 2 * (0.1 - 0.4), 0.4 + 2 * (0.9 - 0.4)))
+
+
+def test_fewer_blocks_stretch_more_and_many_hardly():
+    factors = [widening(1000, block, 0.95) for block in (1, 20, 100)]
+    assert factors == sorted(factors)
+    assert factors[0] == pytest.approx(1, abs=0.01)
+    assert factors[2] == pytest.approx(2.2281389 / 1.9599640 / np.sqrt(0.9), rel=1e-6)

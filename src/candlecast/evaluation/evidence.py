@@ -1,5 +1,6 @@
 """What the test span supports: intervals for every score, tests of every claim, and what it could detect."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +10,7 @@ import polars as pl
 from scipy import stats
 
 from candlecast.evaluation import significance as sig
-from candlecast.evaluation.bootstrap import Interval, block_length, day_counts, percentile_interval
+from candlecast.evaluation.bootstrap import Interval, block_length, day_counts, percentile_interval, widening
 from candlecast.evaluation.claims import LOSSES, Claim, any_claims, direction_claims, loss_claims
 from candlecast.evaluation.config import EvaluateConfig
 from candlecast.evaluation.evaluate import MODEL, baseline_names, select
@@ -111,7 +112,8 @@ def gather_evidence(
     daily = np.stack([network.daily(name) for name in ("squared", "brier", "hits")], axis=1)
     block = block_length(daily, horizon)
     counts = day_counts(len(daily), block, config.bootstrap_replications, seed)
-    scores = _score_evidence(models, counts, config.confidence)
+    widen = widening(len(daily), block, config.confidence)
+    scores = _score_evidence(models, counts, config.confidence, widen)
     losses = {loss: {name: model.daily(loss) for name, model in models.items()} for loss in LOSSES}
     claims = (
         *direction_claims(frames[MODEL], horizon, trials),
@@ -134,12 +136,12 @@ def gather_evidence(
         scores=scores,
         claims=claims,
         confidence_sets=sets,
-        power=_power(models, counts, scores),
+        power=_power(models, counts, scores, block),
     )
 
 
 def _score_evidence(
-    models: Mapping[str, DayScores], counts: np.ndarray, confidence: float
+    models: Mapping[str, DayScores], counts: np.ndarray, confidence: float, widen: float
 ) -> tuple[ScoreEvidence, ...]:
     once = np.ones((1, counts.shape[1]))
     values = {
@@ -151,24 +153,28 @@ def _score_evidence(
         baselines = [other for other in models if other != MODEL and name in values[other]]
         ordered = min if name.endswith("_error") else max
         best = ordered(baselines, key=lambda other: values[other][name])
-        network = draws[MODEL][name]
+        network, value = draws[MODEL][name], values[MODEL][name]
+        lead = value - values[best][name]
         found.append(
             ScoreEvidence(
                 name=name,
-                value=values[MODEL][name],
-                interval=percentile_interval(network, confidence),
+                value=value,
+                interval=percentile_interval(network, value, confidence, widen),
                 baseline=best,
-                difference=values[MODEL][name] - values[best][name],
-                difference_interval=percentile_interval(network - draws[best][name], confidence),
+                difference=lead,
+                difference_interval=percentile_interval(network - draws[best][name], lead, confidence, widen),
             )
         )
     return tuple(found)
 
 
-def _power(models: Mapping[str, DayScores], counts: np.ndarray, scores: tuple[ScoreEvidence, ...]) -> Power:
+def _power(
+    models: Mapping[str, DayScores], counts: np.ndarray, scores: tuple[ScoreEvidence, ...], block: int
+) -> Power:
     name = "directional_accuracy"
     accuracy = next(score for score in scores if score.name == name)
     lead = models[MODEL](counts)[name] - models[accuracy.baseline](counts)[name]
-    error = float(lead.std(ddof=1))
-    needed = stats.norm.isf(LEVEL) + stats.norm.ppf(_POWER)
+    days = counts.shape[1]
+    error = float(lead.std(ddof=1)) / math.sqrt(1 - block / days)
+    needed = stats.t.isf(LEVEL, days / block) + stats.t.ppf(_POWER, days / block)
     return Power(error, float(needed) * error, accuracy.baseline, accuracy.value - accuracy.difference)

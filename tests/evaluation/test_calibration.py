@@ -1,0 +1,62 @@
+import numpy as np
+import polars as pl
+import pytest
+
+from candlecast.evaluation.calibration import PLANTED_ACCURACY, Shape, calibrate, shape_of, simulate
+
+SHAPE = Shape(days=200, tickers=3, horizon=4, block=12, correlation=0.4, persistence=0.9)
+
+
+def test_a_simulated_market_has_the_shape_asked_for():
+    generator = np.random.default_rng(0)
+    long = Shape(days=30_000, tickers=3, horizon=4, block=12, correlation=0.4, persistence=0.9)
+    market = simulate(long, 0.5, generator)
+    assert market.realised.shape == market.forecast.shape == (30_000, 3)
+    assert market.realised.std() == pytest.approx(1, abs=0.03)
+    assert np.corrcoef(market.realised[:, 0], market.realised[:, 1])[0, 1] == pytest.approx(0.4, abs=0.04)
+    assert np.corrcoef(market.forecast[1:, 0], market.forecast[:-1, 0])[0, 1] == pytest.approx(0.9, abs=0.02)
+    # Outcomes of 4 bars share 3 of them with the next day's, and none four days on.
+    overlap = [np.corrcoef(market.realised[lag:, 0], market.realised[:-lag, 0])[0, 1] for lag in (1, 4)]
+    assert overlap == pytest.approx([0.75, 0.0], abs=0.04)
+
+
+@pytest.mark.parametrize("accuracy", [0.5, 0.55, 0.7])
+def test_the_planted_accuracy_is_the_one_asked_for(accuracy):
+    long = Shape(days=40_000, tickers=2, horizon=3, block=9, correlation=0.2, persistence=0.5)
+    market = simulate(long, accuracy, np.random.default_rng(1))
+    assert ((market.realised > 0) == (market.forecast > 0)).mean() == pytest.approx(accuracy, abs=0.01)
+    assert ((market.realised > 0) == (market.rival > 0)).mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_the_shape_of_forecasts_is_measured(make_forecasts):
+    market = simulate(Shape(3000, 2, 1, 5, 0.3, 0.8), 0.5, np.random.default_rng(2))
+    frame = make_forecasts(days=3000, tickers=2).with_columns(
+        realised_return=pl.Series(market.realised.ravel()),
+        probability_up=pl.Series(0.5 + market.forecast.ravel() / 20),
+    )
+    shape = shape_of(frame, 1, 5)
+    assert (shape.days, shape.tickers, shape.horizon, shape.block) == (3000, 2, 1, 5)
+    assert shape.correlation == pytest.approx(0.3, abs=0.06)
+    assert shape.persistence == pytest.approx(0.8, abs=0.03)
+
+
+def test_a_constant_forecast_of_one_ticker_has_a_shape(make_forecasts):
+    shape = shape_of(make_forecasts(tickers=1).with_columns(probability_up=pl.lit(0.6)), 1, 5)
+    assert (shape.correlation, shape.persistence) == (0, 0)
+
+
+def test_without_skill_each_test_rejects_about_as_often_as_it_says_and_with_skill_more():
+    results = calibrate(SHAPE, 150, seed=3)
+    assert len(results) == 5
+    for result in results:
+        # 5 % is within the Monte-Carlo interval of 150 markets, give or take 3 points of the test's own.
+        assert result.size_interval.low <= 0.08, result
+        assert result.size <= 0.12, result
+        assert result.power > result.size, result
+    assert PLANTED_ACCURACY > 0.5
+
+
+def test_one_ticker_has_no_order_to_test():
+    results = calibrate(Shape(100, 1, 1, 5, 0.0, 0.5), 3, seed=1)
+    assert not [result for result in results if "order" in result.test]
+    assert len(results) == 4
