@@ -44,3 +44,21 @@ def make_forecasts() -> MakeForecasts:
         )
 
     return make
+
+
+@pytest.fixture
+def make_closes() -> Callable[..., pl.DataFrame]:
+    """Return a maker of random closes for the days of forecasts and some more."""
+
+    def make(frame: pl.DataFrame, extra: int, seed: int = 0) -> pl.DataFrame:
+        generator = np.random.default_rng(seed)
+        dates = sorted(set(frame["date"]))
+        dates += [dates[-1] + datetime.timedelta(day) for day in range(1, extra + 1)]
+        return pl.concat(
+            pl.DataFrame({"ticker": [ticker] * len(dates), "date": dates}).with_columns(
+                close=pl.Series(100 * np.exp(np.cumsum(generator.normal(0, 0.02, len(dates)))))
+            )
+            for ticker in sorted(set(frame["ticker"]))
+        )
+
+    return make

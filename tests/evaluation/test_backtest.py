@@ -1,5 +1,3 @@
-import datetime
-
 import numpy as np
 import polars as pl
 import pytest
@@ -10,20 +8,8 @@ from candlecast.evaluation.backtest import largest_drawdown, outcomes, paths
 from candlecast.evaluation.sharpe import deflated
 
 
-def make_closes(frame: pl.DataFrame, extra: int, seed: int = 0) -> pl.DataFrame:
-    generator = np.random.default_rng(seed)
-    dates = sorted(set(frame["date"]))
-    dates += [dates[-1] + datetime.timedelta(day) for day in range(1, extra + 1)]
-    return pl.concat(
-        pl.DataFrame({"ticker": [ticker] * len(dates), "date": dates}).with_columns(
-            close=pl.Series(100 * np.exp(np.cumsum(generator.normal(0, 0.02, len(dates)))))
-        )
-        for ticker in sorted(set(frame["ticker"]))
-    )
-
-
 @pytest.mark.parametrize(("horizon", "extra"), [(1, 2), (4, 5), (4, 9), (4, 2), (7, 1)])
-def test_tranches_are_traded_at_the_next_close_and_held_for_the_horizon(make_forecasts, horizon, extra):
+def test_tranches_are_traded_at_the_next_close_and_held_for_the_horizon(make_forecasts, make_closes, horizon, extra):
     frame = make_forecasts(days=30, tickers=3)
     closes = make_closes(frame, extra)
     gross, turnover = slow_paths(frame, closes, horizon)
@@ -33,7 +19,7 @@ def test_tranches_are_traded_at_the_next_close_and_held_for_the_horizon(make_for
             assert path.turnover == pytest.approx(np.array(turnover[path.strategy]), abs=1e-12)
 
 
-def test_windows_and_sessions_that_are_missing_are_nothing_traded(make_forecasts):
+def test_windows_and_sessions_that_are_missing_are_nothing_traded(make_forecasts, make_closes):
     frame = make_forecasts(days=30, tickers=3)
     traded = (pl.col("ticker") != "T1") | (pl.col("date").dt.day() % 5 != 0)
     closes = make_closes(frame, 6).filter(traded)
@@ -44,7 +30,7 @@ def test_windows_and_sessions_that_are_missing_are_nothing_traded(make_forecasts
         assert path.turnover == pytest.approx(np.array(turnover[path.strategy]), abs=1e-12)
 
 
-def test_a_signal_filled_on_its_own_bar_would_show(make_forecasts):
+def test_a_signal_filled_on_its_own_bar_would_show(make_forecasts, make_closes):
     # The forecast of day t knows the move from t to t + 1; a trade at the next close must not earn it.
     frame = make_forecasts(days=200, tickers=4)
     closes = make_closes(frame, 3)
@@ -56,7 +42,7 @@ def test_a_signal_filled_on_its_own_bar_would_show(make_forecasts):
     assert abs(path.gross.mean()) < 3 * path.gross.std() / np.sqrt(len(path.gross))
 
 
-def test_costs_are_paid_on_what_is_traded_and_break_even_leaves_nothing(make_forecasts):
+def test_costs_are_paid_on_what_is_traded_and_break_even_leaves_nothing(make_forecasts, make_closes):
     frame = make_forecasts(days=40, tickers=3)
     for path in paths(frame, make_closes(frame, 6, seed=4), 5):
         if path.break_even_bp is not None:
@@ -64,13 +50,13 @@ def test_costs_are_paid_on_what_is_traded_and_break_even_leaves_nothing(make_for
         assert path.net(10) == pytest.approx(path.gross - path.turnover * 0.001)
 
 
-def test_always_long_trades_in_and_out_once(make_forecasts):
+def test_always_long_trades_in_and_out_once(make_forecasts, make_closes):
     frame = make_forecasts(days=40, tickers=3)
     path = paths(frame, make_closes(frame, 8), 5)[2]
     assert path.turnover.sum() == pytest.approx(2)
 
 
-def test_outcomes_are_a_years(make_forecasts):
+def test_outcomes_are_a_years(make_forecasts, make_closes):
     frame = make_forecasts(days=40, tickers=3)
     followed = paths(frame, make_closes(frame, 6), 5)
     results = outcomes(followed, [0, 20], trials=7)
@@ -91,14 +77,14 @@ def test_the_largest_drawdown_is_from_the_peak_before_it():
     assert largest_drawdown(np.array([0.1, 0.1])) == 0
 
 
-def test_a_forecast_without_a_close_is_named(make_forecasts):
+def test_a_forecast_without_a_close_is_named(make_forecasts, make_closes):
     frame = make_forecasts(days=30, tickers=3)
     closes = make_closes(frame, 3).filter((pl.col("ticker") != "T2") | (pl.col("date") != frame["date"][9]))
     with pytest.raises(EvaluationError, match="T2 on 2011-03-04: forecast without a close"):
         paths(frame, closes, 2)
 
 
-def test_no_session_after_the_forecasts_is_an_error(make_forecasts):
+def test_no_session_after_the_forecasts_is_an_error(make_forecasts, make_closes):
     frame = make_forecasts(days=30, tickers=3)
     with pytest.raises(EvaluationError, match="no session follows the forecasts"):
         paths(frame, make_closes(frame, 0), 2)

@@ -29,7 +29,7 @@ _BASIS_POINT: Final = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class Trading:
     """One strategy day by day; day s runs from the close of session s to the next."""
 
     strategy: str
@@ -67,7 +67,7 @@ class Outcome:
     deflated_sharpe: float  # probability that the true ratio beats the best of as many trials without skill
 
 
-def paths(frame: pl.DataFrame, closes: pl.DataFrame, horizon: int) -> tuple[Path, ...]:
+def paths(frame: pl.DataFrame, closes: pl.DataFrame, horizon: int) -> tuple[Trading, ...]:
     """Return each strategy of `STRATEGIES` for one model's forecasts of one part.
 
     Parameters
@@ -110,7 +110,7 @@ def paths(frame: pl.DataFrame, closes: pl.DataFrame, horizon: int) -> tuple[Path
     )
 
 
-def outcomes(followed: Sequence[Path], costs_bp: Sequence[float], trials: int) -> tuple[Outcome, ...]:
+def outcomes(followed: Sequence[Trading], costs_bp: Sequence[float], trials: int) -> tuple[Outcome, ...]:
     """Return every strategy at every cost; `trials` are the trainings this one was chosen from."""
     results = []
     for path in followed:
@@ -136,7 +136,7 @@ def largest_drawdown(returns: Floats) -> float:
     return float((1 - capital / np.maximum.accumulate(capital)).max())
 
 
-def _path(name: str, called: Floats, moves: Floats, dates: pl.Series, horizon: int) -> Path:
+def _path(name: str, called: Floats, moves: Floats, dates: pl.Series, horizon: int) -> Trading:
     known = np.isfinite(called)
     opinion = np.where(known, called - 0.5, 0)
     signal = {
@@ -152,4 +152,4 @@ def _path(name: str, called: Floats, moves: Floats, dates: pl.Series, horizon: i
     position[np.abs(position) < 1e-15] = 0  # what rounding leaves of a closed position
     turnover = np.abs(np.diff(position, axis=0, prepend=0)).sum(axis=1)
     turnover[-1] += np.abs(position[-1]).sum()
-    return Path(name, dates, (position * moves).sum(axis=1), turnover)
+    return Trading(name, dates, (position * moves).sum(axis=1), turnover)

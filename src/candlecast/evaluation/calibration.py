@@ -97,6 +97,8 @@ def simulate(shape: Shape, accuracy: float, generator: np.random.Generator) -> M
 
 def calibrate(shape: Shape, simulations: int, seed: int) -> tuple[Calibrated, ...]:
     """Return how often each test rejects on this many markets without and with planted skill."""
+    if simulations == 0:
+        return ()
     generator = np.random.default_rng(seed)
     shares = {}
     for accuracy in (0.5, PLANTED_ACCURACY):

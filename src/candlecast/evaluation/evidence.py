@@ -113,7 +113,8 @@ def gather_evidence(
     block = block_length(daily, horizon)
     counts = day_counts(len(daily), block, config.bootstrap_replications, seed)
     widen = widening(len(daily), block, config.confidence)
-    scores = _score_evidence(models, counts, config.confidence, widen)
+    draws = {name: model(counts) for name, model in models.items()}
+    scores = _score_evidence(models, draws, config.confidence, widen)
     losses = {loss: {name: model.daily(loss) for name, model in models.items()} for loss in LOSSES}
     claims = (
         *direction_claims(frames[MODEL], horizon, trials),
@@ -136,18 +137,17 @@ def gather_evidence(
         scores=scores,
         claims=claims,
         confidence_sets=sets,
-        power=_power(models, counts, scores, block),
+        power=_power(draws, scores, len(daily), block),
     )
 
 
 def _score_evidence(
-    models: Mapping[str, DayScores], counts: np.ndarray, confidence: float, widen: float
+    models: Mapping[str, DayScores], draws: Mapping[str, dict[str, Floats]], confidence: float, widen: float
 ) -> tuple[ScoreEvidence, ...]:
-    once = np.ones((1, counts.shape[1]))
+    once = np.ones((1, len(models[MODEL].dates)))
     values = {
         name: {key: float(each[0]) for key, each in model(once).items()} for name, model in models.items()
     }
-    draws = {name: model(counts) for name, model in models.items()}
     found = []
     for name in models[MODEL].names:
         baselines = [other for other in models if other != MODEL and name in values[other]]
@@ -169,12 +169,11 @@ def _score_evidence(
 
 
 def _power(
-    models: Mapping[str, DayScores], counts: np.ndarray, scores: tuple[ScoreEvidence, ...], block: int
+    draws: Mapping[str, dict[str, Floats]], scores: tuple[ScoreEvidence, ...], days: int, block: int
 ) -> Power:
     name = "directional_accuracy"
     accuracy = next(score for score in scores if score.name == name)
-    lead = models[MODEL](counts)[name] - models[accuracy.baseline](counts)[name]
-    days = counts.shape[1]
+    lead = draws[MODEL][name] - draws[accuracy.baseline][name]
     error = float(lead.std(ddof=1)) / math.sqrt(1 - block / days)
     needed = stats.t.isf(LEVEL, days / block) + stats.t.ppf(_POWER, days / block)
     return Power(error, float(needed) * error, accuracy.baseline, accuracy.value - accuracy.difference)

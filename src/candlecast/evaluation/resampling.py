@@ -17,7 +17,7 @@ from candlecast.evaluation.correlation import daily_coefficients, information_sc
 
 Floats = NDArray[np.float64]
 
-_CHUNK: Final = 4_000_000  # weights held at a time: resamples x windows
+_CHUNK: Final = 100_000  # weights held at a time, resamples x windows: what a processor's cache carries
 
 
 class DayScores:

@@ -1,0 +1,109 @@
+"""The whole judgement of one test span: evidence, the tests' own calibration, and the economic view."""
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from candlecast.evaluation.backtest import Outcome, Trading, outcomes, paths
+from candlecast.evaluation.bootstrap import MIN_BLOCKS, Interval, day_counts, percentile_interval, widening
+from candlecast.evaluation.calibration import Calibrated, Shape, calibrate, shape_of
+from candlecast.evaluation.config import EvaluateConfig
+from candlecast.evaluation.evaluate import MODEL, select
+from candlecast.evaluation.evidence import Evidence, gather_evidence
+from candlecast.evaluation.resampling import Floats
+from candlecast.evaluation.sharpe import SESSIONS_A_YEAR
+from candlecast.files import write_text
+
+
+@dataclass(frozen=True, slots=True)
+class Economics:
+    """What each strategy earned, and how far luck alone moves a year's return before costs."""
+
+    paths: tuple[Trading, ...]
+    outcomes: tuple[Outcome, ...]
+    annual_return: dict[str, Interval]  # strategy -> interval of its yearly return before costs
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """All that `reports/evidence.json` holds and the report tells."""
+
+    evidence: Evidence
+    shape: Shape
+    calibrated: tuple[Calibrated, ...]
+    economics: Economics
+
+    def save(self, path: Path) -> None:
+        """Write everything but the daily paths as JSON, the same bytes for the same forecasts."""
+        record = {
+            "evidence": dataclasses.asdict(self.evidence),
+            "shape": dataclasses.asdict(self.shape),
+            "calibrated": [dataclasses.asdict(each) for each in self.calibrated],
+            "economics": {
+                "outcomes": [dataclasses.asdict(each) for each in self.economics.outcomes],
+                "annual_return": {
+                    name: dataclasses.asdict(each) for name, each in self.economics.annual_return.items()
+                },
+                "break_even_bp": {each.strategy: each.break_even_bp for each in self.economics.paths},
+                "turnover_a_year": {each.strategy: each.turnover_a_year for each in self.economics.paths},
+            },
+        }
+        write_text(path, json.dumps(record, indent=2, allow_nan=False) + "\n")
+
+
+def can_be_assessed(forecasts: pl.DataFrame, horizon: int) -> bool:
+    """Whether the test span holds enough outcomes that do not overlap for an interval."""
+    return select(forecasts, MODEL, "test")["date"].n_unique() >= MIN_BLOCKS * horizon
+
+
+def assess(
+    forecasts: pl.DataFrame,
+    training_mean: float | Floats,
+    closes: pl.DataFrame,
+    horizon: int,
+    config: EvaluateConfig,
+    *,
+    trials: int,
+    seed: int,
+) -> Assessment:
+    """Return the judgement of the network's test forecasts beside the baselines'.
+
+    Parameters
+    ----------
+    forecasts
+        Rows in `schema.FORECASTS`, of the network and the baselines.
+    training_mean
+        Mean realised log-return of the training windows, or one value a test window sorted by date and
+        ticker.
+    closes
+        ticker, date and close of every session from the test span on.
+    trials
+        Trainings that this one was chosen from, itself included.
+
+    Raises
+    ------
+    EvaluationError
+        The test span is too short (ask `can_be_assessed` first), or a forecast has no close.
+    """
+    test = select(forecasts, MODEL, "test")
+    evidence = gather_evidence(forecasts, training_mean, horizon, config, trials, seed)
+    shape = shape_of(test, horizon, evidence.block)
+    followed = paths(test, closes, horizon)
+    days = len(followed[0].gross)
+    counts = day_counts(days, evidence.block, config.bootstrap_replications, seed) / days * SESSIONS_A_YEAR
+    widen = widening(days, evidence.block, config.confidence)
+    intervals = {
+        path.strategy: percentile_interval(
+            counts @ path.gross, float(path.gross.mean()) * SESSIONS_A_YEAR, config.confidence, widen
+        )
+        for path in followed
+    }
+    return Assessment(
+        evidence=evidence,
+        shape=shape,
+        calibrated=calibrate(shape, config.calibration_simulations, seed),
+        economics=Economics(followed, outcomes(followed, config.costs_bp, trials), intervals),
+    )
