@@ -9,7 +9,9 @@ from candlecast.evaluation.sharpe import deflated
 
 
 @pytest.mark.parametrize(("horizon", "extra"), [(1, 2), (4, 5), (4, 9), (4, 2), (7, 1)])
-def test_tranches_are_traded_at_the_next_close_and_held_for_the_horizon(make_forecasts, make_closes, horizon, extra):
+def test_tranches_are_traded_at_the_next_close_and_held_for_the_horizon(
+    make_forecasts, make_closes, horizon, extra
+):
     frame = make_forecasts(days=30, tickers=3)
     closes = make_closes(frame, extra)
     gross, turnover = slow_paths(frame, closes, horizon)
