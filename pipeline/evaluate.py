@@ -11,7 +11,7 @@ from candlecast.evaluation.evaluate import evaluate, write_metrics
 from candlecast.evaluation.forecast import forecast
 from candlecast.files import replacing
 from candlecast.params import load_params, read_params
-from candlecast.report.inputs import ReportInputs
+from candlecast.report.inputs import ReportInputs, read_training
 from candlecast.report.page import write_report
 from candlecast.report.plots import write_plots
 from candlecast.stage import run_stage
@@ -38,11 +38,12 @@ def main() -> None:
     write_metrics(REPORTS / "metrics.json", metrics)
     write_plots(REPORTS / "plots", everyone, config.reliability_bins)
     manifest = read_manifest(Path("data/raw/manifest.json"))
+    history, validation = read_training(REPORTS / "training")
     inputs = ReportInputs(
         forecasts=everyone,
         metrics=metrics,
-        history=pl.read_csv(REPORTS / "training/history.csv"),
-        validation=pl.read_csv(REPORTS / "training/validation.csv"),
+        history=history,
+        validation=validation,
         manifest=manifest,
         boundaries=store.split.boundaries,
         params=params,
