@@ -1,0 +1,171 @@
+"""Predict what a training holds in memory, without a GPU and without holding it.
+
+A probe runs an update of the real training code on fake tensors, which have shapes and no data, while torch's
+`MemTracker` follows every storage. The peak is affine in the micro-batch, so two probes predict them all.
+
+What this view cannot see: the kernels' workspaces, the allocator's rounding and fragmentation, the device's
+context. The fake tensors are the CPU's, so the kernels are assumed to hold what the CPU's do: attention is
+fused, without its score matrix, and autocast follows the CPU's list of operations.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, fields, replace
+from typing import Self
+
+import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.amp.grad_scaler import GradScaler
+from torch.distributed._tools.mem_tracker import MemTracker
+
+from candlecast.models.config import ModelConfig
+from candlecast.models.hybrid import build_model
+from candlecast.training.accumulate import (
+    accumulate_gradients,
+    apply_gradients,
+    clip_gradients,
+    micro_batches,
+    total_weight,
+)
+from candlecast.training.config import Recipe
+from candlecast.training.loss import make_loss_sum
+from candlecast.training.optimizer import make_optimizer
+from candlecast.training.precision import Name, Precision
+from candlecast.windows.batch import Batch
+
+# So large that activations make the peak, not the optimiser's temporaries; a fake window costs nothing.
+PROBED = (256, 512)
+STEPS = 2  # micro-batches in a probe: from the second on, a gradient is held during the forward pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What is to be trained, and how."""
+
+    model: ModelConfig
+    recipe: Recipe
+    num_features: int
+    length: int  # bars in a window
+
+    def checkpointing(self, checkpoint_activations: bool) -> Self:
+        """Return the same with activation checkpointing on or off."""
+        return replace(self, model=replace(self.model, checkpoint_activations=checkpoint_activations))
+
+    def blank_batch(self, num_windows: int) -> Batch:
+        """Return windows of zeros."""
+        return Batch(
+            inputs=torch.zeros(num_windows, self.length, self.num_features),
+            target=torch.zeros(num_windows),
+            direction=torch.zeros(num_windows),
+            weight=torch.ones(num_windows),
+            rows=torch.zeros(num_windows, dtype=torch.int64),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySplit:
+    """Bytes held at the peak, by what they are for."""
+
+    parameters: float  # with buffers
+    gradients: float
+    optimizer: float
+    activations: float  # with the backward pass's temporaries
+    inputs: float  # the effective batch
+    copies: float  # of the weights: the best so far, and the moving average
+
+    @property
+    def total(self) -> float:
+        """Bytes in all."""
+        return float(sum(getattr(self, field.name) for field in fields(self)))
+
+    def __add__(self, other: "MemorySplit") -> "MemorySplit":
+        return MemorySplit(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)})
+
+    def __mul__(self, factor: float) -> "MemorySplit":
+        return MemorySplit(**{field.name: getattr(self, field.name) * factor for field in fields(self)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryModel:
+    """The peak as a function of the micro-batch and the effective batch."""
+
+    fixed: MemorySplit  # the affine part at no windows
+    per_window: MemorySplit  # of the micro-batch
+    floor: MemorySplit  # the peak at a micro-batch of 1: in a large model, the optimiser's step
+    input_bytes: int  # of a window; the whole effective batch is held
+
+    def peak(self, micro_batch: int, effective_batch: int) -> MemorySplit:
+        """Return the predicted peak, with a gradient held throughout, as from the second micro-batch on."""
+        held = max(self.fixed + self.per_window * micro_batch, self.floor, key=lambda split: split.total)
+        return replace(held, inputs=effective_batch * self.input_bytes)
+
+    def largest_micro_batch(self, budget: float, effective_batch: int) -> int:
+        """Return the most windows, up to the effective batch, whose peak is within `budget` bytes, or 0."""
+        fits, too_large = 0, effective_batch + 1
+        while too_large - fits > 1:
+            middle = (fits + too_large) // 2
+            if self.peak(middle, effective_batch).total <= budget:
+                fits = middle
+            else:
+                too_large = middle
+        return fits
+
+
+def predict(workload: Workload, precision: Name) -> MemoryModel:
+    """Return the memory of every micro-batch, from three probes."""
+    near, far, one = (probe(workload, precision, micro_batch, STEPS) for micro_batch in (*PROBED, 1))
+    # Inputs belong to the effective batch: they do not grow with the micro-batch.
+    near, far, one = (replace(split, inputs=0.0) for split in (near, far, one))
+    per_window = (far + near * -1) * (1 / (PROBED[1] - PROBED[0]))
+    return MemoryModel(
+        fixed=near + per_window * -PROBED[0],
+        per_window=per_window,
+        floor=one,
+        input_bytes=sum(tensor.nbytes for tensor in tensors(workload.blank_batch(1))),
+    )
+
+
+def probe(workload: Workload, precision: Name, micro_batch: int, steps: int) -> MemorySplit:
+    """Return the peak of an update of `steps` micro-batches; draws no random number."""
+    with FakeTensorMode():
+        return track_update(workload, precision, micro_batch, steps)
+
+
+def track_update(workload: Workload, precision: Name, micro_batch: int, steps: int) -> MemorySplit:
+    """Run an update and return its peak, on real tensors unless they are faked around it."""
+    model = build_model(workload.model, workload.num_features, workload.length)
+    optimizer = make_optimizer(model, workload.recipe)
+    batch = workload.blank_batch(micro_batch * steps)
+    # A loss scale is one number; whether to skip an update would have to be read from a fake one.
+    scaler = GradScaler("cpu", enabled=False)
+    loss_sum = make_loss_sum(model, workload.recipe.train, Precision(precision, "cpu", scaler))
+    tracker = MemTracker()
+    tracker.track_external(model, optimizer, *tensors(batch))
+
+    def context(last: bool) -> AbstractContextManager[object]:
+        tracker.reset_mod_stats()  # the tracker refuses a second forward pass without; its peak stays
+        return nullcontext()
+
+    with tracker:
+        for parameter in model.parameters():
+            parameter.grad = torch.zeros_like(parameter)
+        apply_gradients(optimizer, scaler)  # so that the optimiser's state is there, as in any later update
+        slices = micro_batches(batch, micro_batch)
+        accumulate_gradients(loss_sum, slices, total_weight(slices), scaler, context)
+        clip_gradients(optimizer, scaler, workload.recipe.train.clip_norm)
+        apply_gradients(optimizer, scaler)
+    (peak,) = tracker.get_tracker_snapshot("peak").values()
+    parameters = peak["Parameter"] + peak["Buffer"]
+    return MemorySplit(
+        parameters=parameters,
+        gradients=peak["Gradient"],
+        optimizer=peak["Optstate"],
+        activations=peak["Activation"] + peak["Temp"],
+        inputs=peak["Other"],
+        copies=parameters * (1 if workload.recipe.train.ema_half_life is None else 2),
+    )
+
+
+def tensors(batch: Batch) -> list[Tensor]:
+    """Return all tensors of a batch."""
+    return [getattr(batch, field.name) for field in fields(batch)]
