@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from training.small import CONFIG, recipe
 
 from candlecast.models.config import ModelConfig
@@ -28,24 +29,32 @@ def memory() -> MemoryModel:
     return predict(WORKLOAD, "fp32")
 
 
+def update(steps: int, workload: Workload = WORKLOAD) -> MemorySplit:
+    """Return the peak of a whole update of fake tensors, inputs left out."""
+    with FakeTensorMode():
+        held = track_update(workload, "fp32", 32, steps, gradient_held=False)
+    return replace(held, inputs=0.0)
+
+
 @pytest.mark.parametrize("checkpoint", [False, True])
 def test_a_probe_on_fake_tensors_equals_the_update_on_real_ones(checkpoint: bool) -> None:
     workload = WORKLOAD.checkpointing(checkpoint)
-    assert probe(workload, "fp32", 6, 3) == track_update(workload, "fp32", 6, 3)
+    real = track_update(workload, "fp32", 32, steps=3, gradient_held=False)
+    assert update(3, workload) == replace(real, inputs=0.0)
 
 
 def test_three_probes_predict_the_peak_of_any_micro_batch(memory: MemoryModel) -> None:
     for micro_batch in (1, 5, 24, 100, 1024):
-        predicted = memory.peak(micro_batch, effective_batch=2 * micro_batch)
-        probed = probe(WORKLOAD, "fp32", micro_batch, steps=2)
+        predicted = memory.peak(micro_batch, effective_batch=micro_batch)
+        probed = probe(WORKLOAD, "fp32", micro_batch)
         assert predicted.total == pytest.approx(probed.total, rel=0.02)
         assert predicted.activations == pytest.approx(probed.activations, rel=0.05)
 
 
-def test_steps_beyond_the_second_cost_nothing_and_the_second_one_gradient_copy() -> None:
-    one, two, five = (replace(probe(WORKLOAD, "fp32", 32, steps), inputs=0.0) for steps in (1, 2, 5))
-    assert two.total == five.total
-    assert two.gradients == pytest.approx(two.parameters)
+def test_the_second_step_costs_one_gradient_copy_and_further_ones_nothing(memory: MemoryModel) -> None:
+    one, two, five = (update(steps) for steps in (1, 2, 5))
+    assert two.total == five.total == pytest.approx(replace(memory.peak(32, 32), inputs=0.0).total)
+    assert two.gradients == two.parameters
     assert 0 < two.total - one.total <= two.gradients
 
 
@@ -60,7 +69,7 @@ def test_parameters_and_optimizer_state_are_counted_to_the_byte(memory: MemoryMo
 
 def test_the_moving_average_takes_one_more_copy_of_the_weights() -> None:
     averaged = replace(WORKLOAD, recipe=recipe(replace(CONFIG, ema_half_life=100)))
-    plain, moving = (probe(workload, "fp32", 2, 1) for workload in (WORKLOAD, averaged))
+    plain, moving = (probe(workload, "fp32", 2) for workload in (WORKLOAD, averaged))
     assert plain.copies == plain.parameters
     assert moving.copies == 2 * plain.parameters
 
@@ -73,19 +82,19 @@ def test_inputs_grow_with_the_effective_batch_alone(memory: MemoryModel) -> None
 
 @pytest.mark.parametrize("precision", ["bf16", "fp16"])
 def test_half_precision_holds_less(memory: MemoryModel, precision: Name) -> None:
-    half = probe(WORKLOAD, precision, 64, 2)
+    half = probe(WORKLOAD, precision, 64)
     assert 0.4 < half.activations / memory.peak(64, 128).activations < 0.8
 
 
 def test_checkpointing_holds_less() -> None:
     deep = replace(WORKLOAD, model=replace(MODEL, tcn_blocks=6))
-    kept, recomputed = (probe(deep.checkpointing(switch), "fp32", 64, 1) for switch in (False, True))
+    kept, recomputed = (probe(deep.checkpointing(switch), "fp32", 64) for switch in (False, True))
     assert recomputed.activations < 0.6 * kept.activations
 
 
 def test_probing_draws_no_random_number_and_leaves_no_fake_weight_behind() -> None:
     state = torch.random.get_rng_state()
-    probe(WORKLOAD, "fp32", 2, 2)
+    probe(WORKLOAD, "fp32", 2)
     assert torch.equal(state, torch.random.get_rng_state())
     assert type(torch.zeros(1)) is torch.Tensor
 
@@ -95,13 +104,13 @@ def test_probing_draws_no_random_number_and_leaves_no_fake_weight_behind() -> No
 def test_what_autograd_keeps_agrees_with_the_tracker(norm: str, precision: Name) -> None:
     workload = replace(WORKLOAD, model=replace(MODEL, norm=norm))
     kept = saved_activations(workload, precision, 64)
-    tracked = probe(workload, precision, 64, 2).activations
+    tracked = probe(workload, precision, 64).activations
     assert 0.85 * tracked <= kept <= tracked
 
 
 def test_under_checkpointing_what_autograd_keeps_is_a_lower_bound() -> None:
     workload = WORKLOAD.checkpointing(True)
-    assert saved_activations(workload, "fp32", 64) < probe(workload, "fp32", 64, 2).activations
+    assert saved_activations(workload, "fp32", 64) < probe(workload, "fp32", 64).activations
 
 
 def test_the_largest_micro_batch_is_the_last_one_within_the_budget(memory: MemoryModel) -> None:

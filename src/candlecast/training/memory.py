@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Self
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.amp.grad_scaler import GradScaler
 from torch.distributed._tools.mem_tracker import MemTracker
@@ -25,7 +25,6 @@ from candlecast.training.accumulate import (
     apply_gradients,
     clip_gradients,
     micro_batches,
-    total_weight,
 )
 from candlecast.training.config import Recipe
 from candlecast.training.loss import make_loss_sum
@@ -35,7 +34,6 @@ from candlecast.windows.batch import Batch
 
 # So large that activations make the peak, not the optimiser's temporaries; a fake window costs nothing.
 PROBED = (256, 512)
-STEPS = 2  # micro-batches in a probe: from the second on, a gradient is held during the forward pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +111,7 @@ class MemoryModel:
 
 def predict(workload: Workload, precision: Name) -> MemoryModel:
     """Return the memory of every micro-batch, from three probes."""
-    near, far, one = (probe(workload, precision, micro_batch, STEPS) for micro_batch in (*PROBED, 1))
+    near, far, one = (probe(workload, precision, micro_batch) for micro_batch in (*PROBED, 1))
     # Inputs belong to the effective batch: they do not grow with the micro-batch.
     near, far, one = (replace(split, inputs=0.0) for split in (near, far, one))
     per_window = (far + near * -1) * (1 / (PROBED[1] - PROBED[0]))
@@ -125,14 +123,19 @@ def predict(workload: Workload, precision: Name) -> MemoryModel:
     )
 
 
-def probe(workload: Workload, precision: Name, micro_batch: int, steps: int) -> MemorySplit:
-    """Return the peak of an update of `steps` micro-batches; draws no random number."""
+def probe(workload: Workload, precision: Name, micro_batch: int) -> MemorySplit:
+    """Return the peak of a micro-batch after others of the same update; draws no random number."""
     with FakeTensorMode():
-        return track_update(workload, precision, micro_batch, steps)
+        return track_update(workload, precision, micro_batch, steps=1, gradient_held=True)
 
 
-def track_update(workload: Workload, precision: Name, micro_batch: int, steps: int) -> MemorySplit:
-    """Run an update and return its peak, on real tensors unless they are faked around it."""
+def track_update(
+    workload: Workload, precision: Name, micro_batch: int, steps: int, *, gradient_held: bool
+) -> MemorySplit:
+    """Run an update of `steps` micro-batches and return its peak, on real tensors unless they are faked.
+
+    With `gradient_held` a gradient is there from the start, as it is from an update's second micro-batch on.
+    """
     model = build_model(workload.model, workload.num_features, workload.length)
     optimizer = make_optimizer(model, workload.recipe)
     batch = workload.blank_batch(micro_batch * steps)
@@ -147,11 +150,12 @@ def track_update(workload: Workload, precision: Name, micro_batch: int, steps: i
         return nullcontext()
 
     with tracker:
-        for parameter in model.parameters():
-            parameter.grad = torch.zeros_like(parameter)
+        blank_gradients(model)
         apply_gradients(optimizer, scaler)  # so that the optimiser's state is there, as in any later update
+        if gradient_held:
+            blank_gradients(model)
         slices = micro_batches(batch, micro_batch)
-        accumulate_gradients(loss_sum, slices, total_weight(slices), scaler, context)
+        accumulate_gradients(loss_sum, slices, batch.weight.sum(), scaler, context)
         clip_gradients(optimizer, scaler, workload.recipe.train.clip_norm)
         apply_gradients(optimizer, scaler)
     (peak,) = tracker.get_tracker_snapshot("peak").values()
@@ -164,6 +168,12 @@ def track_update(workload: Workload, precision: Name, micro_batch: int, steps: i
         inputs=peak["Other"],
         copies=parameters * (1 if workload.recipe.train.ema_half_life is None else 2),
     )
+
+
+def blank_gradients(model: nn.Module) -> None:
+    """Give every parameter a gradient of zeros."""
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)
 
 
 def tensors(batch: Batch) -> list[Tensor]:
