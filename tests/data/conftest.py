@@ -1,11 +1,14 @@
-from collections.abc import Callable
+import datetime
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from data.fake_yahoo import FakeYahoo, LoopbackSession
 
-from candlecast.data.config import DataConfig, SyntheticConfig
+from candlecast.data.config import DataConfig, SyntheticConfig, YahooConfig
+from candlecast.data.yahoo import YahooSource
 from candlecast.params import load_params
 
 PARAMS = Path(__file__).parents[2] / "params.yaml"
@@ -26,5 +29,33 @@ def data_config() -> Callable[..., DataConfig]:
             part, _, name = key.partition("__")
             whole[part] = replace(whole.get(part, getattr(small, part)), **{name: value}) if name else value
         return replace(small, **whole)
+
+    return build
+
+
+@pytest.fixture
+def fake_yahoo() -> Iterator[FakeYahoo]:
+    server = FakeYahoo()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def yahoo(fake_yahoo: FakeYahoo) -> Callable[..., YahooSource]:
+    """Build the real source, connected to the fake server; its pauses are collected, not slept."""
+
+    def build(
+        attempts: int = 3,
+        timeout: float = 5.0,
+        now: str = "2026-01-05T12:00:00+00:00",
+        pauses: list[float] | None = None,
+    ) -> YahooSource:
+        collected = [] if pauses is None else pauses
+        return YahooSource(
+            YahooConfig(requests_per_minute=50, attempts=attempts, timeout=timeout),
+            LoopbackSession(fake_yahoo.port, timeout=timeout),
+            now=lambda: datetime.datetime.fromisoformat(now),
+            sleep=collected.append,
+        )
 
     return build

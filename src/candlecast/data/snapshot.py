@@ -65,7 +65,11 @@ def take_snapshot(config: DataConfig, cache: Path | None = None) -> Snapshot:
     DataError
         No history is left, the source lacks one, or a check's policy is to stop.
     """
-    source = make_source(config, cache)
+    return snapshot_of(make_source(config, cache), config)
+
+
+def snapshot_of(source: Source, config: DataConfig) -> Snapshot:
+    """As `take_snapshot`, of a source that stands ready."""
     sessions = exchange_sessions(config.calendar, config.start, config.end) if config.calendar else None
     gathered = gather(source, universe_tickers(config, source), config, sessions)
     frames = _segment_all(gathered, config, sessions)

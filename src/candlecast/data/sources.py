@@ -9,7 +9,6 @@ from candlecast.data.manifest import Universe
 from candlecast.data.sample import SampleSource
 from candlecast.data.source import Source
 from candlecast.data.synthetic import SyntheticSource
-from candlecast.data.yahoo import YahooSource
 from candlecast.errors import DataError, UnknownTickerError
 
 _SURVIVORS: Final = (
@@ -34,7 +33,9 @@ def make_source(config: DataConfig, cache: Path | None = None) -> Source:
         return SyntheticSource(config.synthetic, config.end)
     if config.source == "files":
         return FilesSource(Path(config.path or ""))
-    return YahooSource()
+    from candlecast.data.yahoo import open_yahoo  # half a second that the others need not spend
+
+    return open_yahoo(config.yahoo, cache)
 
 
 def needs_network(config: DataConfig) -> bool:
