@@ -1,6 +1,7 @@
 """The sessions there were, by an exchange's own calendar."""
 
 import datetime
+import warnings
 
 import polars as pl
 
@@ -20,9 +21,14 @@ def exchange_sessions(name: str, start: datetime.date, end: datetime.date) -> pl
             f"data.calendar: no exchange is called {name!r}; use its market identifier code, e.g. "
             f"XNYS, XLON, XETR, XTKS, XHKG"
         )
-    try:
-        calendar = exchange_calendars.get_calendar(name, start=start.isoformat(), end=end.isoformat())
-    except ValueError as error:
-        raise ParamsError(f"data.calendar: {name}: {' '.join(str(error).split())}") from None
-    days = [session.date() for session in calendar.sessions_in_range(start.isoformat(), end.isoformat())]
-    return pl.Series("date", days, dtype=pl.Date)
+    first, last = start.isoformat(), end.isoformat()
+    with warnings.catch_warnings():
+        # What the library says of its own use of pandas is nothing a user can act on.
+        warnings.filterwarnings("ignore", category=DeprecationWarning, module="exchange_calendars")
+        try:
+            sessions = exchange_calendars.get_calendar(name, start=first, end=last).sessions_in_range(
+                first, last
+            )
+        except ValueError as error:
+            raise ParamsError(f"data.calendar: {name}: {' '.join(str(error).split())}") from None
+    return pl.Series("date", [session.date() for session in sessions], dtype=pl.Date)

@@ -65,7 +65,7 @@ def unit_jump(bars: pl.DataFrame, limits: ChecksConfig) -> pl.Series:
     near = math.log1p(limits.unit_tolerance)
     up, down = (ratio - math.log(_UNIT)).abs() <= near, (ratio + math.log(_UNIT)).abs() <= near
     level = (up.cast(pl.Int32) - down.cast(pl.Int32)).fill_null(0).cum_sum()
-    if level.n_unique() == 1:
+    if level.n_unique() <= 1:
         return pl.Series([False]).new_from_index(0, len(level))
     usual = level.mode().max()  # of two equally long stretches, one is wrong, and it cannot be told which
     return level != usual

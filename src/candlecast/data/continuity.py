@@ -14,7 +14,8 @@ def all_sessions(histories: dict[str, pl.DataFrame], calendar: pl.Series | None)
     for bars in histories.values():  # one at a time: all at once would be a second copy of a column
         dates = np.union1d(dates, bars["date"].to_numpy())
     if calendar is not None and len(dates):
-        dates = np.union1d(dates, calendar.filter(calendar.is_between(dates[0], dates[-1])).to_numpy())
+        known = calendar.to_numpy()
+        dates = np.union1d(dates, known[(known >= dates[0]) & (known <= dates[-1])])
     return pl.Series("date", dates, dtype=pl.Date)
 
 
