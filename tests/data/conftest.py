@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 from data.fake_yahoo import FakeYahoo, LoopbackSession
+from data.files_by_hand import read
 
 from candlecast.data.config import DataConfig, SyntheticConfig, YahooConfig
+from candlecast.data.source import Fetched
 from candlecast.data.yahoo import YahooSource
+from candlecast.errors import CandlecastError
 from candlecast.params import load_params
 
 PARAMS = Path(__file__).parents[2] / "params.yaml"
@@ -59,3 +62,28 @@ def yahoo(fake_yahoo: FakeYahoo) -> Callable[..., YahooSource]:
         )
 
     return build
+
+
+@pytest.fixture
+def reads(tmp_path: Path) -> Callable[..., Fetched]:
+    """Write a text to AAA.csv and read it with the given keys of `data.files`."""
+
+    def run(text: str | bytes, name: str = "AAA.csv", **keys: Any) -> Fetched:
+        content = text.encode() if isinstance(text, str) else text
+        (tmp_path / name).write_bytes(content)
+        return read(tmp_path, **keys)
+
+    return run
+
+
+@pytest.fixture
+def refuses(reads: Callable[..., Fetched]) -> Callable[..., str]:
+    """Return the one line with which a text is refused."""
+
+    def run(text: str | bytes, **keys: Any) -> str:
+        with pytest.raises(CandlecastError) as caught:
+            reads(text, **keys)
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    return run

@@ -24,11 +24,10 @@ def exchange_sessions(name: str, start: datetime.date, end: datetime.date) -> pl
     first, last = start.isoformat(), end.isoformat()
     with warnings.catch_warnings():
         # What the library says of its own use of pandas is nothing a user can act on.
-        warnings.filterwarnings("ignore", category=DeprecationWarning, module="exchange_calendars")
+        warnings.simplefilter("ignore", DeprecationWarning)
         try:
-            sessions = exchange_calendars.get_calendar(name, start=first, end=last).sessions_in_range(
-                first, last
-            )
+            calendar = exchange_calendars.get_calendar(name, start=first, end=last)
+            sessions = calendar.sessions_in_range(first, last)
         except ValueError as error:
             raise ParamsError(f"data.calendar: {name}: {' '.join(str(error).split())}") from None
     return pl.Series("date", [session.date() for session in sessions], dtype=pl.Date)

@@ -32,7 +32,7 @@ def make_source(config: DataConfig, cache: Path | None = None) -> Source:
     if config.source == "synthetic":
         return SyntheticSource(config.synthetic, config.end)
     if config.source == "files":
-        return FilesSource(Path(config.path or ""))
+        return FilesSource(Path(config.path or ""), config.files)
     from candlecast.data.yahoo import open_yahoo  # half a second that the others need not spend
 
     return open_yahoo(config.yahoo, cache)

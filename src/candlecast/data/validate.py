@@ -37,7 +37,7 @@ class Judge:
         """
         policy: str = getattr(self._checks, name)
         what = f"{count} {MEANING[name]}" + (f" ({detail})" if detail else "")
-        first, last = str(dates.min()), str(dates.max())
+        first, last = (str(dates.min()), str(dates.max())) if len(dates) else ("", "")
         if policy == "error":
             span = first if first == last else f"{first} to {last}"
             raise DataError(f"{self._ticker}: {what}, {span}; correct them or change data.checks.{name}")

@@ -91,7 +91,7 @@ class YahooSource:
         try:
             with warnings.catch_warnings():
                 # What yfinance says of its own use of pandas is nothing a user can act on.
-                warnings.filterwarnings("ignore", category=DeprecationWarning, module="yfinance")
+                warnings.simplefilter("ignore", DeprecationWarning)
                 yfinance.Ticker(ticker, session=self._session).history(
                     start=start,
                     end=end + datetime.timedelta(days=1),  # Yahoo's own end is exclusive
