@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from data.fake_yahoo import walk, weekdays
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle.data_checks import slow_split_days, slow_unit_jumps
 
@@ -93,6 +93,7 @@ def test_prices_out_of_order_are_found(columns: dict[str, float]) -> None:
     assert found("price_order", changed({7: columns})) == [7]
 
 
+@settings(deadline=None)
 @given(st.floats(0, 0.00099))
 def test_rounding_is_no_disorder_and_just_beyond_it_is(noise: float) -> None:
     close = BARS["close"][7]
@@ -137,6 +138,7 @@ def test_apples_and_microsofts_real_splits_are_found_in_unadjusted_closes_and_th
         assert not checks.unadjusted_split(raw, LIMITS).any()  # 2000-09-29 among them
 
 
+@settings(deadline=None)
 @given(st.integers(1, 39), st.floats(-1.5, 1.5), st.floats(-0.3, 0.3))
 def test_split_and_unit_checks_equal_their_slow_twins(row: int, jump: float, drift: float) -> None:
     bars = scaled(range(row, 40), math.exp(3 * jump)).with_columns(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from data.fake_yahoo import BROKEN, Chart, FakeYahoo, walk, weekdays
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from candlecast.data.config import DataConfig
@@ -231,6 +231,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 10**6), json_values), min_size=1, max_size=3))
 def test_any_json_in_place_of_any_part_is_bars_or_no_chart(changes: list[tuple[int, Any]]) -> None:
     answer = json.loads(walk(DAYS[:6]).answer(0, 1e12))
