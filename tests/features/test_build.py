@@ -10,7 +10,7 @@ from oracle.indicators_market import bars_frame, random_bars
 from polars.testing import assert_frame_equal
 
 from candlecast.errors import DataError
-from candlecast.features.build import build_features
+from candlecast.features.build import build_features, feature_chunks
 from candlecast.features.catalogue import INDICATORS
 from candlecast.features.config import FeaturesConfig
 from candlecast.schema import FEATURE_KEYS
@@ -93,6 +93,28 @@ def test_rows_in_any_order_give_the_same(seed: int) -> None:
     assert_frame_equal(
         build_features(shuffled, SETTLED), build_features(universe(), SETTLED), check_exact=True
     )
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 169, 170, 340, 341, 509, 510, 10_000])
+def test_the_size_of_a_chunk_changes_nothing(chunk_rows: int) -> None:
+    assert_frame_equal(
+        build_features(universe(), ALL, chunk_rows=chunk_rows),
+        build_features(universe(), ALL),
+        check_exact=True,
+    )
+
+
+def test_a_chunk_is_whole_tickers_and_no_longer_than_asked_unless_one_ticker_is(tmp_path) -> None:
+    lengths = {"AAA": 50, "BBB": 60, "CCC": 130, "DDD": 40, "EEE": 60}
+    bars = pl.concat(random_bars(length, seed=1, ticker=ticker) for ticker, length in lengths.items())
+    bars.write_parquet(tmp_path / "bars.parquet", row_group_size=37)
+    chunks = list(feature_chunks(pl.scan_parquet(tmp_path / "bars.parquet"), ALL, chunk_rows=110))
+    assert [chunk["ticker"].unique(maintain_order=True).to_list() for chunk in chunks] == [
+        ["AAA", "BBB"],
+        ["CCC"],
+        ["DDD", "EEE"],
+    ]
+    assert_frame_equal(pl.concat(chunks), build_features(bars, ALL), check_exact=True)
 
 
 def test_tickers_interleaved_by_date_give_the_same() -> None:
