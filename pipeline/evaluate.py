@@ -14,6 +14,7 @@ from candlecast.params import load_params, read_params
 from candlecast.report.inputs import ReportInputs, read_training
 from candlecast.report.page import write_report
 from candlecast.report.plots import write_plots
+from candlecast.schema import FORECASTS, read_frame
 from candlecast.stage import run_stage
 from candlecast.tracking.provenance import provenance
 from candlecast.tracking.session import evaluation_run
@@ -33,7 +34,8 @@ def main() -> None:
     with replacing(Path("data/predictions/predictions.parquet")) as path:
         forecasts.write_parquet(path)
 
-    everyone = pl.concat([forecasts, pl.read_parquet("data/baselines/predictions.parquet")])
+    baselines = read_frame(Path("data/baselines/predictions.parquet"), FORECASTS)
+    everyone = pl.concat([forecasts, baselines])
     metrics = evaluate(everyone, store.standardizer.target_mean)
     write_metrics(REPORTS / "metrics.json", metrics)
     write_plots(REPORTS / "plots", everyone, config.reliability_bins)

@@ -2,20 +2,17 @@
 
 from pathlib import Path
 
-import polars as pl
-
 from candlecast.features.build import build_features
 from candlecast.features.config import FeaturesConfig
 from candlecast.files import replacing
 from candlecast.params import load_params
-from candlecast.schema import BARS, check
+from candlecast.schema import BARS, read_frame
 from candlecast.stage import run_stage
 
 
 def main() -> None:
     """Build every indicator of every history."""
-    source = Path("data/raw/bars.parquet")
-    bars = check(pl.read_parquet(source), BARS, str(source))
+    bars = read_frame(Path("data/raw/bars.parquet"), BARS)
     features = build_features(bars, load_params("features", FeaturesConfig))
     with replacing(Path("data/features/features.parquet")) as path:
         features.write_parquet(path)

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import polars as pl
-
 from candlecast.features.target import forward_log_return
 from candlecast.params import load_params
+from candlecast.schema import FEATURE_KEYS, read_frame
 from candlecast.stage import run_stage
 from candlecast.windows.config import WindowsConfig
 from candlecast.windows.panel import Panel
@@ -15,7 +14,7 @@ from candlecast.windows.store import WindowStore
 def main() -> None:
     """Write the panel, its split and its scale; windows themselves are never stored."""
     config = load_params("windows", WindowsConfig)
-    features = pl.read_parquet("data/features/features.parquet")
+    features = read_frame(Path("data/features/features.parquet"), FEATURE_KEYS)
     panel = Panel.from_frame(features, forward_log_return(features, config.horizon), config.horizon)
     WindowStore.build(panel, config).save(Path("data/windows"))
 

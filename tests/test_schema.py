@@ -1,10 +1,11 @@
 import datetime
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from candlecast.errors import DataError
-from candlecast.schema import BARS, FEATURE_KEYS, check
+from candlecast.schema import BARS, FEATURE_KEYS, check, read_frame
 
 ROW = {
     "ticker": ["A"],
@@ -30,3 +31,14 @@ def test_a_wrong_type_is_named() -> None:
     wrong = FRAME.with_columns(pl.col("close").cast(pl.Float32))
     with pytest.raises(DataError, match="features: column 'close' is Float32, expected Float64"):
         check(wrong, FEATURE_KEYS, "features")
+
+
+def test_a_frame_that_cannot_be_read_names_the_file_and_the_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "bars.parquet"
+    with pytest.raises(DataError, match=r"bars.parquet: no such file; make it with: dvc repro"):
+        read_frame(path, BARS)
+    path.write_bytes(b"PAR1 cut short")
+    with pytest.raises(DataError, match=r"bars.parquet: .*; make it with: dvc repro"):
+        read_frame(path, BARS)
+    FRAME.write_parquet(path)
+    assert read_frame(path, FEATURE_KEYS).equals(check(FRAME, FEATURE_KEYS, "features"))

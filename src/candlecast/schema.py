@@ -1,5 +1,6 @@
 """Column names and types of the frames that cross a border between stages."""
 
+from pathlib import Path
 from typing import Final
 
 import polars as pl
@@ -40,6 +41,16 @@ FORECASTS: Final = pl.Schema(
         "probability_up": pl.Float64(),
     }
 )
+
+
+def read_frame(path: Path, schema: pl.Schema) -> pl.DataFrame:
+    """Return a stage's Parquet file, checked, or raise `DataError` naming the file and the remedy."""
+    try:
+        frame = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else " ".join(str(error).split())
+        raise DataError(f"{path}: {reason}; make it with: dvc repro") from None
+    return check(frame, schema, str(path))
 
 
 def check(frame: pl.DataFrame, schema: pl.Schema, what: str) -> pl.DataFrame:
