@@ -1,0 +1,80 @@
+"""The command line. A command is a row of the table; what it needs is imported when it runs."""
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from candlecast.errors import CandlecastError, TrackingError
+from candlecast.stage import run_stage
+
+Arguments = argparse.Namespace
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A sub-command: its name, what it does in a line, its options, and the function that runs it."""
+
+    name: str
+    summary: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[Arguments], None]
+
+
+def repository_root(start: Path) -> Path:
+    """Return the nearest folder at or above `start` that holds a dvc.yaml."""
+    for folder in (start, *start.parents):
+        if (folder / "dvc.yaml").exists():
+            return folder
+    raise CandlecastError(f"{start}: not inside a Candlecast repository; change to the folder with dvc.yaml")
+
+
+def _ui_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, default=5000, help="0: any that is free (default: %(default)s)")
+
+
+def _ui(arguments: Arguments) -> None:
+    from candlecast.tracking.server import choose_port, serve
+    from candlecast.tracking.store import quiet, tracking_store
+
+    quiet(os.environ)
+    store = tracking_store(os.environ, repository_root(Path.cwd()))
+    if store.uri.startswith(("http://", "https://")):
+        print(f"MLFLOW_TRACKING_URI names a server; open {store.name}")
+        return
+    port = choose_port(arguments.port)
+    from candlecast.tracking.backend import connect, sweep
+
+    client, experiment = connect(store)
+    sweep(client, experiment)
+    print(f"Starting MLflow on {store.name} ...", flush=True)
+    try:
+        with serve(store, os.environ, port) as (process, url):
+            print(f"Open {url}/#/experiments/{experiment}   (Ctrl-C ends it)", flush=True)
+            while process.poll() is None:
+                time.sleep(0.5)  # a signal that reaches another thread does not interrupt a longer wait
+            raise TrackingError(f"MLflow ended by itself with status {process.returncode}")
+    except KeyboardInterrupt:
+        print("MLflow has ended.")
+
+
+COMMANDS = (Command("ui", "open the tracking store in MLflow, on loopback", _ui_options, _ui),)
+
+
+def build_parser(commands: Sequence[Command] = COMMANDS) -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(prog="candlecast", description="Forecast returns, compare trainings.")
+    choices = parser.add_subparsers(metavar="command", required=True)
+    for command in commands:
+        sub = choices.add_parser(command.name, help=command.summary, description=command.summary)
+        command.add_options(sub)
+        sub.set_defaults(run=command.run)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command that `arguments`, or the process's own, name."""
+    parsed = build_parser().parse_args(arguments)
+    run_stage(lambda: parsed.run(parsed))
