@@ -21,5 +21,11 @@ BARS = [
 ]
 
 
-def read(path: Path, ticker: str = "AAA", **keys: Any) -> Fetched:
-    return FilesSource(path, replace(PLAIN, **keys)).fetch(ticker, START, END)
+def read(
+    path: Path,
+    ticker: str = "AAA",
+    start: datetime.date = START,
+    end: datetime.date = END,
+    **keys: Any,
+) -> Fetched:
+    return FilesSource(path, replace(PLAIN, **keys)).fetch(ticker, start, end)
