@@ -8,7 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from candlecast.data.config import FilesConfig
-from candlecast.data.headers import match_headers, period_column
+from candlecast.data.headers import match_headers, period_column, shown
 from candlecast.data.source import RAW_BARS, Fetched
 from candlecast.data.tables import Table, read_text
 from candlecast.data.text_dates import is_dated, parse_dates
@@ -78,7 +78,7 @@ def _bars(table: Table, config: FilesConfig, notes: list[str]) -> FileBars:
             notes.append("no adjusted close: close taken as it is")
             continue
         column = table.frame[str(places[field])]
-        what = f"{table.file}: {table.headers[places[field]].strip()}"
+        what = f"{table.file}: {shown(table.headers[places[field]])}"
         if field == "date":
             columns[field] = parse_dates(column, config, what, table.place).rename(field)
         else:
@@ -124,5 +124,5 @@ def _require_daily(table: Table) -> None:
     other = periods.filter(~periods.is_in(list(_DAILY)))
     if len(other):
         raise DataError(
-            f"{table.file}: {table.headers[place].strip()} is {other[0]!r}; only daily bars (D) are read"
+            f"{table.file}: {shown(table.headers[place])} is {other[0]!r}; only daily bars (D) are read"
         )

@@ -9,7 +9,7 @@ import polars as pl
 
 from candlecast.data.config import FilesConfig
 from candlecast.data.file_bars import binary_bars, text_bars
-from candlecast.data.headers import match_headers
+from candlecast.data.headers import match_headers, shown
 from candlecast.data.source import Fetched
 from candlecast.data.tables import BINARY, PACKED, TEXT, is_binary, scan, suffix_of
 from candlecast.data.ticker_names import ticker_of
@@ -75,7 +75,7 @@ class FilesSource:
         names = bars.tickers
         if len(names) > 1:
             raise DataError(
-                f"{file}: holds {len(names)} tickers ({', '.join(names[:3])}, ...); "
+                f"{file}: holds {len(names)} tickers ({', '.join(map(shown, names[:3]))}, ...); "
                 f"set data.path to that file alone, or split it"
             )
         return bars.fetched

@@ -27,6 +27,11 @@ def normalise(header: str) -> str:
     return re.sub(r"[\s_]+", " ", header.strip().strip("<>").strip().lower()).removesuffix(".")
 
 
+def shown(text: str) -> str:
+    """Return a text from a file as an error may show it: in one line, and short."""
+    return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in text.strip()[:60])
+
+
 def looks_like_header(fields: Sequence[str]) -> bool:
     """Whether a first row names columns: it has a name we know, or no field that begins like a number."""
     known = {name for names in NAMES.values() for name in names}
@@ -50,7 +55,7 @@ def match_headers(file: object, headers: Sequence[str], config: FilesConfig) -> 
             positions[field] = found[0]
         elif field not in _OPTIONAL:
             raise DataError(
-                f"{file}: no column for {field}; it has {', '.join(headers)}; set data.files.{field}"
+                f"{file}: no column for {field}; it has {_listed(headers)}; set data.files.{field}"
             )
     return positions
 
@@ -66,11 +71,13 @@ def _candidates(file: object, field: str, headers: Sequence[str], chosen: str | 
         exact = [place for place, header in enumerate(headers) if header.strip() == chosen.strip()]
         found = exact or [place for place, header in enumerate(plain) if header == normalise(chosen)]
         if not found:
-            raise DataError(
-                f"data.files.{field}: {file} has no column {chosen!r}; it has {', '.join(headers)}"
-            )
+            raise DataError(f"data.files.{field}: {file} has no column {chosen!r}; it has {_listed(headers)}")
         return found
     found = [place for place, header in enumerate(plain) if header in NAMES[field]]
     if field == "date" and len(found) > 1:  # a time of day beside its date is no second date
         found = [place for place in found if plain[place] != "time"]
     return found
+
+
+def _listed(headers: Sequence[str]) -> str:
+    return ", ".join(shown(header) for header in headers)

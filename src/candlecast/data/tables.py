@@ -92,7 +92,7 @@ def read_text(file: Path, config: FilesConfig) -> Table:
     try:
         return _table(file, reader, config)
     except csv.Error as error:
-        raise DataError(f"{file}: line {reader.line_num}: {error}") from None
+        raise DataError(f"{file}: line {reader.line_num}: {_line(error)}") from None
 
 
 def _unpack(file: Path) -> bytes:
@@ -129,8 +129,11 @@ def _decode(file: Path, content: bytes, encoding: str | None) -> str:
 
 def _delimiter(file: Path, text: str) -> str:
     """Return the one delimiter of the first line, or of several the one that divides the next lines alike."""
-    lines = [line for line in islice(io.StringIO(text), 20) if line.strip()]
-    fields = {mark: [len(row) for row in csv.reader(lines, delimiter=mark)] for mark in _DELIMITERS}
+    lines = [line for line in islice(io.StringIO(text, newline=None), 20) if line.strip()]
+    try:
+        fields = {mark: [len(row) for row in csv.reader(lines, delimiter=mark)] for mark in _DELIMITERS}
+    except csv.Error as error:
+        raise DataError(f"{file}: its first lines are not delimited text: {_line(error)}") from None
     fitting = [mark for mark, counts in fields.items() if counts[0] > 1]
     if len(fitting) > 1:  # the last line may be a footer
         fitting = [mark for mark in fitting if set(fields[mark][:-1]) == {fields[mark][0]}]
@@ -145,7 +148,7 @@ def _delimiter(file: Path, text: str) -> str:
 
 def _table(file: Path, reader: Reader, config: FilesConfig) -> Table:
     rows = _filled_rows(reader)
-    headers = config.columns or _header(file, next(rows)[1])
+    headers = config.columns or _header(file, next(rows, (0, []))[1])
     schema = {str(position): pl.String() for position in range(len(headers))}
     parts = [pl.DataFrame(schema=schema)]
     lines: list[int] = []
@@ -170,6 +173,8 @@ def _table(file: Path, reader: Reader, config: FilesConfig) -> Table:
 
 
 def _header(file: Path, first: list[str]) -> tuple[str, ...]:
+    if not first:
+        raise DataError(f"{file}: is empty")
     if not looks_like_header(first):
         raise DataError(
             f"{file}: its first line {','.join(first)[:60]!r} names no column; "

@@ -1,0 +1,99 @@
+"""How much memory a large universe takes to read: `python -m benchmarks.market_data_memory [tickers] [bars]`.
+
+Writes a universe of random numbers as Parquet, once as one long file and once as a file a ticker, and takes a
+snapshot of each in a process of its own. Prints the peak of that process beyond what the imports took, beside
+the size of the snapshot's table; the promise is at most twice the table.
+"""
+
+import datetime
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from candlecast.data.config import DataConfig
+from candlecast.data.snapshot import take_snapshot
+from candlecast.params import load_params
+
+ROOT = Path(__file__).parent.parent
+
+
+def write(folder: Path, tickers: int, bars: int) -> None:
+    generator = np.random.default_rng(1)
+    dates = pl.Series(np.busday_offset("2000-01-03", np.arange(bars)))
+    (folder / "each").mkdir()
+    parts = []
+    for number in range(tickers):
+        close = 50 * np.exp(np.cumsum(generator.normal(0, 0.01, bars)))
+        frame = pl.DataFrame(
+            {
+                "ticker": pl.repeat(f"T{number:04d}", bars, eager=True),
+                "date": dates,
+                "open": close * 0.999,
+                "high": close * 1.01,
+                "low": close * 0.99,
+                "close": close,
+                "volume": generator.integers(1, 10**6, bars),
+            }
+        )
+        frame.drop("ticker").write_parquet(folder / "each" / f"T{number:04d}.parquet")
+        parts.append(frame)
+    pl.concat(parts).write_parquet(folder / "long.parquet")
+
+
+def memory(field: str) -> int:
+    """Return VmRSS, now, or VmHWM, the most so far, in KiB; getrusage's peak is inherited from the parent."""
+    found = re.search(rf"{field}:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(found[1]) if found else 0
+
+
+def measure(path: Path, out: Path) -> None:
+    """Take and save one snapshot; print its peak memory and time as JSON."""
+    usual = load_params("data", DataConfig, ROOT / "params.yaml")
+    config = replace(usual, source="files", path=str(path), tickers=(), end=datetime.date(2100, 1, 1))
+    before = memory("VmRSS")
+    began = time.monotonic()
+    snapshot = take_snapshot(config)
+    taken = memory("VmHWM")
+    snapshot.save(out)
+    saved = memory("VmHWM")
+    table = snapshot.bars.estimated_size() / 1024
+    result = {"table": table, "taken": taken - before, "saved": saved - before}
+    print(json.dumps({**result, "seconds": time.monotonic() - began, "rows": snapshot.bars.height}))
+
+
+def main(tickers: int, bars: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write(folder, tickers, bars)
+        print(f"{tickers} tickers x {bars} bars, MiB")
+        for path in (folder / "long.parquet", folder / "each"):
+            command = [
+                sys.executable,
+                "-m",
+                "benchmarks.market_data_memory",
+                "measure",
+                str(path),
+                str(folder / "o"),
+            ]
+            output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+            found = json.loads(output)
+            print(
+                f"{path.name:14} table {found['table'] / 1024:7.0f}   peak {found['taken'] / 1024:7.0f} "
+                f"({found['taken'] / found['table']:.2f} x)   with saving {found['saved'] / 1024:7.0f} "
+                f"({found['saved'] / found['table']:.2f} x)   {found['seconds']:.0f} s   {found['rows']} rows"
+            )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["measure"]:
+        measure(Path(sys.argv[2]), Path(sys.argv[3]))
+    else:
+        main(*(int(argument) for argument in sys.argv[1:] or (2000, 5000)))
