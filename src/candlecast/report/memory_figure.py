@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from candlecast.report.drawing import BAD, BASELINE, GOOD, INK, MODEL, MUTED, Drawing, canvas, to_svg
+from candlecast.report.drawing import BAD, BASELINE, GOOD, INK, MODEL, Drawing, canvas, to_svg
 from candlecast.training.memory_plan import GIB, MIB, MemoryPlan, PlanRow, format_size
 
 LINES: Final = {
@@ -38,12 +38,11 @@ def memory_figure(plan: MemoryPlan) -> Drawing:
             axes.axhline(plan.usable / unit, color=BAD, linewidth=1.0)
             axes.annotate("budget less margin", (1, plan.usable / unit), va="bottom", color=INK)
         axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
+        axes.set_yscale("log", base=2)
         axes.set_xlabel(f"micro-batch, windows (steps = {effective} / micro-batch)")
         axes.set_ylabel(f"predicted peak, {unit_name}")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.tick_params(which="minor", colors=MUTED)
         axes.legend()
         alt = describe(plan)
         svg = to_svg(figure, "memory", alt)
