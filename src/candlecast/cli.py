@@ -60,7 +60,34 @@ def _ui(arguments: Arguments) -> None:
         print("MLflow has ended.")
 
 
-COMMANDS = (Command("ui", "open the tracking store in MLflow, on loopback", _ui_options, _ui),)
+def _pin_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="default: %(default)s")
+
+
+def _pin(arguments: Arguments) -> None:
+    from candlecast.data.pin import pin_end
+
+    print(f"data.end is {pin_end(arguments.params)}, the latest complete session")
+
+
+def _diff_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("old", type=Path, help="an earlier bars.parquet, e.g. from dvc get --rev")
+    parser.add_argument("new", type=Path, nargs="?", default=Path("data/raw/bars.parquet"))
+
+
+def _diff(arguments: Arguments) -> None:
+    from candlecast.data.revision import compare_bars
+    from candlecast.data.snapshot import read_bars
+
+    revisions = compare_bars(read_bars(arguments.old), read_bars(arguments.new))
+    print("\n".join(map(str, revisions)) or "no bar that both hold differs")
+
+
+COMMANDS = (
+    Command("ui", "open the tracking store in MLflow, on loopback", _ui_options, _ui),
+    Command("pin-end", "set data.end in params.yaml to the latest complete session", _pin_options, _pin),
+    Command("diff-bars", "say how the vendor changed bars between two snapshots", _diff_options, _diff),
+)
 
 
 def build_parser(commands: Sequence[Command] = COMMANDS) -> argparse.ArgumentParser:

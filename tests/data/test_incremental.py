@@ -146,9 +146,17 @@ def test_a_short_new_listing_is_simply_fetched_again(on_day: Open, fake_yahoo: F
     assert on_day("2020-09-01").fetch("NEW", START, datetime.date(2020, 5, 29)).bars.height == 28
 
 
-def test_two_processes_wait_for_each_other(on_day: Open, tmp_path: Path) -> None:
-    import fcntl
-
+def test_ctrl_c_loses_nothing_that_was_fetched_and_leaves_no_half_file(
+    on_day: Open, fake_yahoo: FakeYahoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_yahoo.charts["BBB"] = walk(DAYS)
     on_day("2020-09-01").fetch("AAA", START, datetime.date(2020, 5, 1))
-    with (tmp_path / "store" / ".lock").open() as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # free again once the fetch is done
+
+    def interrupted(self: pl.DataFrame, file: Path, **options: object) -> None:
+        file.write_bytes(b"PAR1 half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        on_day("2020-09-01").fetch("BBB", START, datetime.date(2020, 5, 1))
+    assert [file.name for file in (tmp_path / "store").glob("*.parquet*")] == ["AAA.parquet"]

@@ -19,29 +19,32 @@ TICKERS = tuple(f"T{number:02d}" for number in range(50))
 KILLS = 20
 
 
+@pytest.fixture(autouse=True)
+def _path_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # for the process that all others come from
+
+
+def start(config: DataConfig, port: int, store: Path, out: Path) -> multiprocessing.process.BaseProcess:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["data.killable"])
+    process = context.Process(target=download, args=(config, port, store, out))
+    process.start()
+    return process
+
+
 @pytest.mark.slow
 def test_a_download_killed_at_20_random_moments_ends_as_one_never_killed(
-    fake_yahoo: FakeYahoo,
-    data_config: Callable[..., DataConfig],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    fake_yahoo: FakeYahoo, data_config: Callable[..., DataConfig], tmp_path: Path
 ) -> None:
     days = weekdays("2020-01-01", 60)
     fake_yahoo.charts = {ticker: walk(days, 20 + number) for number, ticker in enumerate(TICKERS)}
     config = data_config(
         source="yahoo", tickers=TICKERS, start=days[0], end=datetime.date(2020, 6, 1), min_bars=20
     )
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # for the process that all others come from
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["data.killable"])
     moments = random.Random(17)
 
     def run(store: str, out: str) -> multiprocessing.process.BaseProcess:
-        process = context.Process(
-            target=download, args=(config, fake_yahoo.port, tmp_path / store, tmp_path / out)
-        )
-        process.start()
-        return process
+        return start(config, fake_yahoo.port, tmp_path / store, tmp_path / out)
 
     kept: dict[str, int] = {}  # ticker: how many requests there had been when its file was first seen
     killed = 0
@@ -71,3 +74,19 @@ def test_a_download_killed_at_20_random_moments_ends_as_one_never_killed(
     undisturbed.join()
     for name in ("bars.parquet", "manifest.json"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "undisturbed" / name).read_bytes()
+
+
+def test_two_downloads_at_once_ask_for_each_ticker_once_and_agree(
+    fake_yahoo: FakeYahoo, data_config: Callable[..., DataConfig], tmp_path: Path
+) -> None:
+    days = weekdays("2020-01-01", 60)
+    fake_yahoo.charts = {ticker: walk(days) for ticker in TICKERS[:12]}
+    config = data_config(
+        source="yahoo", tickers=TICKERS[:12], start=days[0], end=datetime.date(2020, 6, 1), min_bars=20
+    )
+    both = [start(config, fake_yahoo.port, tmp_path / "store", tmp_path / name) for name in ("one", "two")]
+    for process in both:
+        process.join()
+        assert process.exitcode == 0
+    assert len(fake_yahoo.asked_for_bars()) == 12
+    assert (tmp_path / "one/bars.parquet").read_bytes() == (tmp_path / "two/bars.parquet").read_bytes()

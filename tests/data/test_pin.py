@@ -6,6 +6,7 @@ import pytest
 from data.conftest import PARAMS
 from data.fake_yahoo import FakeYahoo, walk, weekdays
 
+from candlecast.cli import main
 from candlecast.data.config import DataConfig
 from candlecast.data.pin import latest_complete_session, pin_end, with_end
 from candlecast.data.yahoo import YahooSource
@@ -38,9 +39,16 @@ def test_a_quoted_date_is_replaced_too(written: str) -> None:
 
 def test_the_bundled_data_pins_its_last_bar(tmp_path: Path) -> None:
     params = tmp_path / "params.yaml"
-    params.write_text(PARAMS.read_text().replace("end: 2013-03-01", "end: 2010-01-01"))
+    params.write_text(PARAMS.read_text().replace("2013-03-01", "2010-01-01"))
     assert pin_end(params) == datetime.date(2013, 3, 1)
     assert load_params("data", DataConfig, params).end == datetime.date(2013, 3, 1)
+
+
+def test_the_command_says_what_it_has_pinned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    params = tmp_path / "params.yaml"
+    params.write_text(PARAMS.read_text().replace("2013-03-01", "2010-01-01"))
+    main(["pin-end", "--params", str(params)])
+    assert "data.end is 2013-03-01" in capsys.readouterr().out
 
 
 def test_todays_and_incomplete_bars_are_not_pinned(

@@ -1,9 +1,11 @@
 from collections.abc import Callable
+from pathlib import Path
 
 import polars as pl
 import pytest
 from data.fake_yahoo import walk, weekdays
 
+from candlecast.cli import main
 from candlecast.data.config import DataConfig
 from candlecast.data.revision import compare, compare_bars
 from candlecast.data.snapshot import take_snapshot
@@ -62,3 +64,19 @@ def test_two_snapshots_are_compared_ticker_by_ticker(data_config: Callable[..., 
     )
     (revision,) = compare_bars(old, new)
     assert (revision.ticker, revision.rows_changed, revision.suspected_split) == ("SYN001", 700, 2.0)
+
+
+def test_the_command_reports_a_revision_in_a_line(
+    data_config: Callable[..., DataConfig], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = take_snapshot(data_config(source="synthetic")).bars
+    new = old.with_columns(
+        pl.when(pl.col("ticker") == "SYN002").then(pl.col("low") / 2).otherwise("low").alias("low")
+    )
+    paths = [tmp_path / "old.parquet", tmp_path / "new.parquet"]
+    for frame, path in zip((old, new), paths, strict=True):
+        frame.write_parquet(path)
+    main(["diff-bars", *map(str, paths)])
+    assert "SYN002: the vendor revised 700 bars" in capsys.readouterr().out
+    main(["diff-bars", str(paths[0]), str(paths[0])])
+    assert "no bar that both hold differs" in capsys.readouterr().out

@@ -184,3 +184,11 @@ def test_every_outcome_but_bars_is_an_error_of_ours(yahoo: Build, fake_yahoo: Fa
         fake_yahoo.faults["AAA"] = itertools.repeat(Reply(200, body))
         with pytest.raises(DataError):
             yahoo(attempts=1).fetch("AAA", START, END)
+
+
+def test_yfinances_own_files_are_this_processs_alone(yahoo: Build) -> None:
+    from yfinance.cache import _CookieDBManager, _TzDBManager
+
+    yahoo().fetch("AAA", START, END)
+    for manager in (_TzDBManager, _CookieDBManager):
+        assert "candlecast-yfinance-" in str(manager.get_location())

@@ -59,5 +59,7 @@ def with_end(text: str, end: datetime.date) -> str:
     section = YAML().load(text)["data"]
     line, column = section.lc.value("end")
     lines = text.splitlines(keepends=True)
-    lines[line] = lines[line][:column] + re.sub(r"^[^\s#,}]+", end.isoformat(), lines[line][column:])
+    lines[line] = lines[line][:column] + re.sub(
+        r"^([\"']?)[^\s#,}\"']+", rf"\g<1>{end}", lines[line][column:]
+    )
     return "".join(lines)
