@@ -21,6 +21,7 @@ from candlecast.tracking.session import evaluation_run
 from candlecast.training.artifact import load_model
 from candlecast.windows.store import load_windows
 
+MANIFEST = Path("data/raw/manifest.json")
 REPORTS = Path("reports")
 
 
@@ -39,7 +40,7 @@ def main() -> None:
     metrics = evaluate(everyone, store.standardizer.target_mean)
     write_metrics(REPORTS / "metrics.json", metrics)
     write_plots(REPORTS / "plots", everyone, config.reliability_bins)
-    manifest = read_manifest(Path("data/raw/manifest.json"))
+    manifest = read_manifest(MANIFEST)
     history, validation = read_training(REPORTS / "training")
     inputs = ReportInputs(
         forecasts=everyone,
@@ -53,8 +54,9 @@ def main() -> None:
     )
     write_report(inputs, REPORTS / "report.html")
     with evaluation_run(os.environ, Path.cwd(), params, Path("data/model/run.json")) as log:
-        log.scores({"test": metrics["test"], "validation": metrics["validation"]})
-        log.files(REPORTS / "metrics.json", REPORTS / "plots", REPORTS / "report.html")
+        findings = {check: float(count) for check, count in manifest.quality.counts().items()}
+        log.scores({"test": metrics["test"], "validation": metrics["validation"], "data": findings})
+        log.files(MANIFEST, REPORTS / "metrics.json", REPORTS / "plots", REPORTS / "report.html")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from candlecast.data.source import Revision
 from candlecast.report.page import render, write_report
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -77,3 +78,20 @@ def test_the_same_inputs_give_the_same_bytes(inputs, page, tmp_path):
 def test_text_from_outside_is_escaped(inputs):
     hostile = replace(inputs, provenance={"Commit": "<script>alert(1)</script>"})
     assert "<script>" not in render(hostile)
+
+
+def test_a_vendors_revision_is_said(inputs):
+    revision = Revision(
+        ticker="IBM",
+        rows_added=0,
+        rows_removed=0,
+        rows_changed=85,
+        first="2012-01-03",
+        last="2012-05-04",
+        largest_change=0.75,
+        suspected_split=4.0,
+    )
+    page = render(replace(inputs, manifest=replace(inputs.manifest, revisions=(revision,))))
+    assert "IBM: the vendor revised 85 bars" in page
+    assert "as after a split of 4" in page
+    assert "vendor has changed bars" not in render(inputs)

@@ -1,6 +1,15 @@
 import pytest
 
-from candlecast.report.tables import SCORES, best_baseline, flatten, headline_table, history_table, label
+from candlecast.data.quality import CHECKS
+from candlecast.report.tables import (
+    SCORES,
+    best_baseline,
+    check_table,
+    flatten,
+    headline_table,
+    history_table,
+    label,
+)
 
 
 def test_the_best_baseline_is_the_lowest_error_and_the_highest_score():
@@ -40,6 +49,17 @@ def test_tickers_left_out_are_listed_with_the_reason(inputs):
     last = history_table(inputs.manifest).rows[-1]
     assert last.label == "FB"
     assert last.cells[-1].text == "left out: 196 bars, fewer than data.min_bars 600"
+
+
+def test_every_check_is_listed_with_policy_and_count_those_that_found_nothing_too(inputs):
+    rows = {row.label: [cell.text for cell in row.cells] for row in check_table(inputs.manifest).rows}
+    assert tuple(rows) == CHECKS
+    assert rows["zero_volume"][:2] == ["3", "flag"]
+    assert rows["missing_price"][0] == "0"
+
+
+def test_a_history_says_its_currency_and_notes(inputs):
+    assert history_table(inputs.manifest).rows[0].cells[-1].text == "in USD; split 2005-02-28 undone"
 
 
 def test_parameters_are_flattened_to_dotted_keys():

@@ -38,6 +38,7 @@ def render(inputs: ReportInputs) -> str:
         inputs=inputs,
         headline=tables.headline_table(inputs.metrics),
         histories=tables.history_table(inputs.manifest),
+        checks=tables.check_table(inputs.manifest),
         quality=inputs.manifest.quality.summary(),
         params=list(tables.flatten(inputs.params)),
         drawings={drawing.name: drawing for drawing in _drawings(inputs, test)},

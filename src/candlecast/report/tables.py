@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from candlecast.data.manifest import History, Manifest
+from candlecast.data.quality import MEANING
 from candlecast.evaluation.evaluate import Metrics
 
 LABELS: Final = {
@@ -209,8 +210,27 @@ def history_table(manifest: Manifest) -> Table:
     return Table(heads, tuple(rows))
 
 
+def check_table(manifest: Manifest) -> Table:
+    """Return every check of the bars, those that found nothing too, with policy and count."""
+    heads = (("Found", ""), ("Then", "what data.checks says is done"), ("What is counted", ""))
+    policies = manifest.quality.policies
+    rows = [
+        Row(
+            check,
+            (
+                Cell(f"{count:,}"),
+                Cell(policies.get(check, "not made"), "words"),
+                Cell(MEANING[check], "words"),
+            ),
+        )
+        for check, count in manifest.quality.counts().items()
+    ]
+    return Table(heads, tuple(rows))
+
+
 def _remarks(history: History) -> list[str]:
-    remarks = list(history.notes)
+    remarks = [f"in {history.currency}"] if history.currency else []
+    remarks += history.notes
     if history.segments > 1:
         remarks.append(f"{history.segments} histories, cut at gaps")
     if history.provisional:
