@@ -38,7 +38,7 @@ def gradient_of(model: nn.Module) -> Tensor:
 def accumulated(model: Small, batch: Batch, micro_batch: int) -> tuple[Tensor, Tensor]:
     model.zero_grad(set_to_none=True)
     slices = micro_batches(batch, micro_batch)
-    loss = accumulate_gradients(loss_sum_of(model), slices, total_weight(slices), OFF)
+    loss = accumulate_gradients(loss_sum_of(model), slices, total_weight(batch), OFF)
     return loss, gradient_of(model)
 
 
@@ -126,7 +126,7 @@ def test_the_norm_is_that_of_the_unscaled_gradient_and_the_clip_bounds_it() -> N
     model.zero_grad()
     optimizer, scaler = torch.optim.SGD(model.parameters(), lr=0.1), GradScaler("cpu", init_scale=2.0**12)
     slices = micro_batches(batch, 3)
-    accumulate_gradients(loss_sum_of(model), slices, total_weight(slices), scaler)
+    accumulate_gradients(loss_sum_of(model), slices, total_weight(batch), scaler)
 
     norm = clip_gradients(optimizer, scaler, 0.01)
 
@@ -141,9 +141,8 @@ def test_the_context_is_told_which_micro_batch_is_the_last() -> None:
         told.append(last)
         return nullcontext()
 
-    slices = micro_batches(random_batch(10), 4)
-    model = small(dtype=torch.float64)
-    accumulate_gradients(loss_sum_of(model), slices, total_weight(slices), OFF, context)
+    model, batch = small(dtype=torch.float64), random_batch(10)
+    accumulate_gradients(loss_sum_of(model), micro_batches(batch, 4), total_weight(batch), OFF, context)
     assert told == [False, False, True]
 
 
@@ -159,7 +158,7 @@ def test_an_overflow_in_one_micro_batch_skips_the_update_clears_the_buffer_and_h
             overflow = bad is not None and part.rows[0] == parts[bad].rows[0]
             return loss_sum_of(model)(part) * (float("inf") if overflow else 1.0)
 
-        accumulate_gradients(loss_sum, parts, total_weight(parts), scaler)
+        accumulate_gradients(loss_sum, parts, total_weight(batch), scaler)
         norm = clip_gradients(optimizer, scaler, 1.0)
         apply_gradients(optimizer, scaler, finite=bool(norm.isfinite()))
         return norm

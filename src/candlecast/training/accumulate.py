@@ -48,9 +48,9 @@ def micro_batches(batch: Batch, size: int) -> list[Batch]:
     return [batch[start : start + size] for start in range(0, len(batch), size)]
 
 
-def total_weight(batches: Sequence[Windows]) -> Tensor:
-    """Return the denominator, on the device: reading it would wait for the device."""
-    return torch.stack([batch.weight.sum() for batch in batches]).sum()  # line 1
+def total_weight(batch: Windows) -> Tensor:
+    """Return the whole effective batch's weight, on the device: reading it would wait for the device."""
+    return batch.weight.sum()  # line 1
 
 
 def accumulate_gradients(

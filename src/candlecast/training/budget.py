@@ -1,9 +1,27 @@
 """How much a training may spend, and how far along it is."""
 
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from candlecast.training.config import TrainConfig
+
+
+class Stopwatch:
+    """Seconds of training, those before a resume included."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.restart(0.0)
+
+    def restart(self, earlier: float) -> None:
+        """Continue from `earlier` seconds."""
+        self._start = self._clock() - earlier
+
+    def seconds(self) -> float:
+        """Return the seconds so far."""
+        return self._clock() - self._start
 
 
 @dataclass(slots=True)
@@ -21,6 +39,11 @@ class Counters:
         self.samples_seen += windows
         self.update += applied
         self.skipped_updates += not applied
+
+    def restore(self, earlier: "Counters") -> None:
+        """Go back to where they stood."""
+        for field in fields(self):
+            setattr(self, field.name, getattr(earlier, field.name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

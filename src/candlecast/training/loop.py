@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-import torch
 from torch import Tensor, nn
 
-from candlecast.errors import TrainingError
 from candlecast.training.accumulate import (
     accumulate_gradients,
     apply_gradients,
@@ -14,14 +13,19 @@ from candlecast.training.accumulate import (
     micro_batches,
     total_weight,
 )
+from candlecast.training.boundary import Boundary
 from candlecast.training.budget import Budget, Counters
+from candlecast.training.checkpoint import Checkpoints
 from candlecast.training.config import Recipe
+from candlecast.training.execution import make_execution
+from candlecast.training.finite import FiniteGuard
 from candlecast.training.log import TrainingLog
 from candlecast.training.loss import make_loss_sum
+from candlecast.training.noise_scale import NoiseMeter
 from candlecast.training.optimizer import set_learning_rate
-from candlecast.training.records import Observer, UpdateRecord, ValidationRecord
+from candlecast.training.records import Observer, Outcome, UpdateRecord, ValidationRecord
 from candlecast.training.schedule import learning_rate
-from candlecast.training.state import TrainingState, make_plan, new_state
+from candlecast.training.state import make_plan, new_state
 from candlecast.training.stream import training_stream
 from candlecast.training.validation import validate
 from candlecast.windows.dataset import WindowDataset
@@ -31,10 +35,13 @@ from candlecast.windows.dataset import WindowDataset
 class TrainingResult:
     """What a training leaves; the model itself is left with its last weights, not the best."""
 
-    best_state: dict[str, Tensor]
+    best_state: dict[str, Tensor]  # a state_dict, on the training's device
     updates: list[UpdateRecord]
     validations: list[ValidationRecord]
     counters: Counters
+    outcome: Outcome
+    micro_batch: int  # smaller than accum.micro_batch if memory ran out
+    seconds: float
 
 
 def train(
@@ -43,53 +50,61 @@ def train(
     validation_set: WindowDataset,
     recipe: Recipe,
     observers: Sequence[Observer] = (),
+    checkpoints: Checkpoints | None = None,
 ) -> TrainingResult:
     """Train `model` on the device it is on; return the weights of its best validation.
 
-    The result is a function of the initial weights, the data and the recipe alone.
+    The result is a function of the initial weights, the data and the recipe alone. With `checkpoints` it
+    continues from the last one and ends with the same bits; the caller removes them when all is written.
 
     Raises
     ------
     TrainingError
-        The gradient is not finite in float32 or bfloat16; no weight has been touched by it.
+        A gradient is not finite outside float16, or memory does not carry one window.
     """
-    config, size = recipe.train, recipe.accum.micro_batch
+    config = recipe.train
     budget = Budget.of(config, len(train_set), recipe.accum.windows_per_update)
     state = new_state(model, recipe)
-    plan = make_plan(state, recipe, budget, len(validation_set))
     optimizer, scaler, counters = state.optimizer, state.precision.scaler, state.counters
-    loss_sum = make_loss_sum(model, config, state.precision)
-    log = TrainingLog(observers, len(train_set), config.log_every, state.stopwatch)
-    log.start(plan)
+    if checkpoints is not None:
+        checkpoints.restore(state)
+    plan = make_plan(state, recipe, budget, len(validation_set))
+    execution = make_execution(state, config)
+    loss_sum = make_loss_sum(execution.forward, config, state.precision)
+    meter = NoiseMeter(model.parameters(), config.noise_every, config.noise_probe)
+    log = TrainingLog(state, observers, len(train_set), config.log_every)
+    score = partial(validate, state, execution.evaluate, validation_set, config)
+    boundary = Boundary(state, log, config, score, checkpoints)
+    stream = partial(training_stream, train_set, recipe.seed, budget, state)
+    guard = FiniteGuard(state, recipe, lambda: next(stream()), train_set.names, boundary.save)
     model.train()
-    for batch in training_stream(train_set, recipe.seed, budget, counters):
-        progress = budget.progress(counters.update, state.stopwatch.seconds())
-        lr = learning_rate(progress, plan.peak_lr, config.final_lr_fraction, config.warmup_fraction)
-        set_learning_rate(optimizer, lr)
-        slices = micro_batches(batch.to(state.device), size)
-        loss = accumulate_gradients(loss_sum, slices, total_weight(slices), scaler)  # lines 1 to 4
-        grad_norm = clip_gradients(optimizer, scaler, config.clip_norm)  # line 5
-        finite = gradient_is_finite(grad_norm, state)
-        apply_gradients(optimizer, scaler, finite=finite)  # line 6
-        counters.count(micro_steps=len(slices), windows=len(batch), applied=finite)
-        log.effective_batch(counters, loss, grad_norm, lr, applied=finite)
-        over = budget.spent(counters, state.stopwatch.seconds())
-        if over or budget.crossed(config.validate_every, counters, len(batch)):
-            log.validation(validate(state, model, validation_set, config, size))
-            over = over or state.best.stale(counters, config.patience)
-        if over:
-            break
-    log.end("finished", counters, state.best)
+    with log.reporting(plan), boundary, guard:
+        for batch in stream():
+            guard.begin()
+            progress = budget.progress(counters.update, state.stopwatch.seconds())
+            lr = learning_rate(progress, plan.peak_lr, config.final_lr_fraction, config.warmup_fraction)
+            set_learning_rate(optimizer, lr)
+            n, own = total_weight(batch), state.processes.share(batch)  # line 1
+            slices = micro_batches(own, meter.micro_batch(state.micro_batch, len(own), counters.update))
+            watched = meter.watch(loss_sum, counters.update)
+            loss = accumulate_gradients(watched, slices, n, scaler, execution.context)  # lines 2 to 4
+            noise = meter.result(batch.weight, n, scaler.get_scale())
+            grad_norm = clip_gradients(optimizer, scaler, config.clip_norm)  # line 5
+            finite = guard.allows(grad_norm)
+            apply_gradients(optimizer, scaler, finite=finite)  # line 6
+            counters.count(micro_steps=len(slices), windows=len(batch), applied=finite)
+            if finite:
+                state.average.update(len(batch))
+                log.update(loss, grad_norm, noise, lr)
+            else:
+                log.event("update_skipped", {"skipped_updates": counters.skipped_updates})
+            boundary.reached(len(batch), over=budget.spent(counters, state.stopwatch.seconds()))
     return TrainingResult(
-        best_state=state.best.state, updates=log.updates, validations=log.validations, counters=counters
+        best_state=state.best.state,
+        updates=state.updates,
+        validations=state.validations,
+        counters=counters,
+        outcome=state.outcome or "finished",
+        micro_batch=state.micro_batch,
+        seconds=state.stopwatch.seconds(),
     )
-
-
-def gradient_is_finite(grad_norm: Tensor, state: TrainingState) -> bool:
-    """Say whether the update may be applied; False only in float16, where the scale is then lowered."""
-    finite = bool(torch.isfinite(grad_norm))
-    if not finite and not state.precision.scaler.is_enabled():
-        raise TrainingError(
-            f"update {state.counters.update + 1}: the gradient's norm is not finite; lower train.peak_lr"
-        )
-    return finite

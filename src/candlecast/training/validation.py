@@ -18,20 +18,21 @@ def validate(
     forward: Callable[[Tensor], Forecast],
     dataset: WindowDataset,
     config: TrainConfig,
-    batch_size: int,
 ) -> ValidationRecord:
-    """Score the model on an update boundary, and keep its weights if none before did better."""
+    """Score the averaged weights on an update boundary, and keep them if none before did better."""
     state.model.eval()
-    sums = _sums(state, forward, dataset, config, batch_size)
+    with state.average.in_place():
+        sums = state.processes.sum(_sums(state, forward, dataset, config))
+        loss, squared_error, hits, weight = sums.tolist()
+        best = state.best.offer(loss / weight, state.counters, state.model)
     state.model.train()
-    loss, squared_error, hits, weight = sums.tolist()
     return ValidationRecord(
         update=state.counters.update,
         samples_seen=state.counters.samples_seen,
         loss=loss / weight,
         return_rmse_error=(squared_error / weight) ** 0.5,
         directional_accuracy=hits / weight,
-        best=state.best.offer(loss / weight, state.counters, state.model),
+        best=best,
     )
 
 
@@ -41,14 +42,15 @@ def _sums(
     forward: Callable[[Tensor], Forecast],
     dataset: WindowDataset,
     config: TrainConfig,
-    batch_size: int,
 ) -> Tensor:
-    """Return weighted sums of loss, squared error, hits and one, in float64 on the device.
+    """Return weighted sums of loss, squared error, hits and one over this process's batches, in float64.
 
     Divided once, so a short last batch is exact; read once, so the device is waited for once.
     """
     sums = torch.zeros(4, dtype=torch.float64, device=state.device)
-    for start in range(0, len(dataset), batch_size):
+    batch_size = state.micro_batch
+    stride = batch_size * state.processes.count
+    for start in range(batch_size * state.processes.rank, len(dataset), stride):
         indices = torch.arange(start, min(start + batch_size, len(dataset)))
         batch = dataset.batch(indices).to(state.device)
         with state.precision.autocast():

@@ -31,6 +31,7 @@ class WindowDataset:
         ends = store.split.part(part) if isinstance(part, str) else part
         self.length: Final = store.length
         self.num_features: Final = len(store.panel.feature_names)
+        self._panel: Final = store.panel
         target = store.panel.target[ends]
         panel = torch.from_numpy(store.panel.features).to(device)
         num_starts = max(len(panel) - self.length + 1, 0)
@@ -57,3 +58,8 @@ class WindowDataset:
             weight=torch.ones(len(indices), device=ends.device),
             rows=ends,
         )
+
+    def names(self, rows: Tensor) -> list[str]:
+        """Return the ticker and date of each panel row, for messages: 'AAPL 2003-04-28'."""
+        panel = self._panel
+        return [f"{panel.tickers[panel.ticker[row]]} {panel.date[row]}" for row in rows.tolist()]
