@@ -14,8 +14,9 @@ def training_stream(
 ) -> Iterator[Batch]:
     """Yield effective batches on the training's device, epoch after epoch, from where the counters stand.
 
-    A pure function of the seed and the windows seen so far. The last batch of an epoch may be short, and so may the last of a budget in samples. The micro-batch
-    does not enter, so it cannot change the order; nor can a resume, which only starts further along.
+    A pure function of the seed and the windows seen so far. The last batch of an epoch may be short, and so
+    may the last of a budget in samples. The micro-batch does not enter, so it cannot change the order; nor
+    can a resume, which only starts further along.
     """
     while state.outcome is None:
         epoch, start = divmod(state.counters.samples_seen, len(dataset))
