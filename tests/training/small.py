@@ -1,11 +1,14 @@
 """Small forecasters, batches and stores: training's mathematics does not depend on their size."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from candlecast.models.hybrid import Forecast
 from candlecast.training.config import AccumConfig, Recipe, TrainConfig
+from candlecast.training.records import UpdateRecord
 from candlecast.windows.batch import Batch
 from candlecast.windows.panel import Panel
 from candlecast.windows.scaling import Standardizer
@@ -120,3 +123,20 @@ def small_store(bars: int = 90, seed: int = 3) -> WindowStore:
     split = Split(*parts, boundaries={}, fold=0, folds=1)
     scale = Standardizer.fit(panel, split, LENGTH, clip=8.0)
     return WindowStore(panel, split, scale, LENGTH)
+
+
+class Recorder:
+    """An observer that keeps everything it is told, in order."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+        self.updates: list[UpdateRecord] = []
+
+    def on_start(self, told: object) -> None:
+        self.told.append(told)
+
+    def on_updates(self, records: Sequence[UpdateRecord]) -> None:
+        self.told.append(records)
+        self.updates += records
+
+    on_validation = on_event = on_end = on_start

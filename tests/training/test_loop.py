@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from training.small import CONFIG, Small, recipe, small
+from training.small import CONFIG, Recorder, Small, recipe, small
 
 from candlecast.errors import TrainingError
 from candlecast.training.config import TrainConfig
@@ -10,21 +10,6 @@ from candlecast.training.loop import TrainingResult, train
 from candlecast.training.records import TrainingEvent, TrainingPlan, TrainingSummary
 from candlecast.windows.dataset import WindowDataset
 from candlecast.windows.store import WindowStore
-
-
-class Recorder:
-    """Keeps everything it is told, in order."""
-
-    def __init__(self) -> None:
-        self.told: list[object] = []
-
-    def on_start(self, plan: TrainingPlan) -> None:
-        self.told.append(plan)
-
-    def on_updates(self, records: object) -> None:
-        self.told.append(records)
-
-    on_validation = on_event = on_end = on_start
 
 
 def run(
