@@ -48,13 +48,13 @@ class Boundary(Interruption):
         asked = state.processes.any(self.requested is not None, state.device)
         clock = checkpoints is not None and checkpoints.due(state, self._config.checkpoint_seconds)
         if asked or state.processes.any(clock, state.device) or (state.outcome and checkpoints):
-            self._log.flush()
             self.save()
         if asked and not state.outcome:
             self.deliver()
 
     def save(self) -> str:
         """Write a checkpoint and say where, for an error's sake; a full disk does not stop a training."""
+        self._log.flush()
         if self._checkpoints is None:
             return ""
         try:

@@ -29,11 +29,16 @@ def window_losses(forecast: Forecast, batch: Batch, config: TrainConfig) -> Tens
 def make_loss_sum(
     forward: Callable[[Tensor], Forecast], config: TrainConfig, precision: Precision
 ) -> Callable[[Batch], Tensor]:
-    """Return the function accumulation works on: a micro-batch's window losses, summed by weight."""
+    """Return the function accumulation works on: a micro-batch's window losses, summed by weight.
+
+    Its gradient is not finite where the loss is not, so that the gradient's norm alone tells of either:
+    Huber's slope would stay finite at an infinite error, and processes know only their own losses.
+    """
 
     def loss_sum(batch: Batch) -> Tensor:
         with precision.autocast():
             forecast = forward(batch.inputs)
-        return torch.dot(window_losses(forecast, batch, config), batch.weight)
+        total = torch.dot(window_losses(forecast, batch, config), batch.weight)
+        return total * (1 + 0 * total.detach())  # x 1, exactly, or x NaN
 
     return loss_sum

@@ -7,6 +7,7 @@ from candlecast.training.state import TrainingState
 from candlecast.windows.batch import Batch
 from candlecast.windows.dataset import WindowDataset
 from candlecast.windows.sampler import effective_batches, epoch_order
+from candlecast.windows.transfer import prefetched
 
 
 def training_stream(
@@ -21,9 +22,9 @@ def training_stream(
     while state.outcome is None:
         epoch, start = divmod(state.counters.samples_seen, len(dataset))
         order = epoch_order(len(dataset), seed, epoch)
-        for batch in effective_batches(dataset, order, budget.effective_batch, start):
+        batches = effective_batches(dataset, order, budget.effective_batch, start)
+        for batch in prefetched(batches, state.device):
             left = budget.left(state.counters)
-            within = batch if left is None or left >= len(batch) else batch[:left]
-            yield within.to(state.device, non_blocking=True)
+            yield batch if left is None or left >= len(batch) else batch[:left]
             if state.outcome is not None:
                 return
