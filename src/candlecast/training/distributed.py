@@ -6,9 +6,10 @@ weight of the whole effective batch already. They are summed once an update, bec
 of all but a process's last micro-batch run inside `no_sync`.
 """
 
+import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
@@ -20,7 +21,12 @@ from torch.nn.parallel import DistributedDataParallel
 
 from candlecast.windows.batch import Batch
 
+logger = logging.getLogger(__name__)
+
 RESTARTS = 3  # of all processes, after one has died
+# The store torchrun shares with its processes by default still holds, after a restart, the addresses of
+# those that died (pytorch issue 135712); with this each attempt gets a new one.
+UNSHARED_STORE = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
 BYTES_PER_MIB = 2**20
 
 
@@ -113,11 +119,16 @@ class Replica(nn.Module):
 
 
 @contextmanager
-def process_group() -> Iterator[Processes]:
-    """Join the group that torchrun set up, if it started this process; leave it at the end."""
-    if not dist.is_torchelastic_launched():
+def process_group(environ: Mapping[str, str]) -> Iterator[Processes]:
+    """Join the group that torchrun set up, if it started this process; leave it at the end.
+
+    `environ` is the process's environment, which is how torchrun speaks to it.
+    """
+    if not started_by_torchrun(environ):
         yield Processes()
         return
+    if environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" and environ["TORCHELASTIC_MAX_RESTARTS"] != "0":
+        logger.warning("torchrun: a restart may find dead addresses in its store; set %s=1", UNSHARED_STORE)
     dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
     try:
         yield current_processes()
@@ -125,20 +136,28 @@ def process_group() -> Iterator[Processes]:
         dist.destroy_process_group()
 
 
-def own_device() -> torch.device:
+def started_by_torchrun(environ: Mapping[str, str]) -> bool:
+    """Say whether torchrun started this process."""
+    return "TORCHELASTIC_RUN_ID" in environ
+
+
+def own_device(environ: Mapping[str, str]) -> torch.device:
     """Return this process's GPU, or the CPU where there is none."""
     if not torch.cuda.is_available():
         return torch.device("cpu")
-    return torch.device("cuda", dist.get_node_local_rank(fallback_rank=0))
+    device = torch.device("cuda", int(environ.get("LOCAL_RANK", "0")))
+    torch.cuda.set_device(device)
+    return device
 
 
-def relaunch(script: str, processes: int) -> None:
+def relaunch(script: str, processes: int, environ: Mapping[str, str]) -> None:
     """Become torchrun with `processes` copies of `script`; return at once where there is nothing to do.
 
-    For many nodes, start torchrun by hand with the same script: it is then already launched.
+    For many nodes, start torchrun by hand on each with the same script: it is launched already then.
     """
-    if processes == 1 or dist.is_torchelastic_launched():
+    if processes == 1 or started_by_torchrun(environ):
         return
     options = ["--standalone", f"--nproc-per-node={processes}", f"--max-restarts={RESTARTS}"]
     command = [sys.executable, "-m", "torch.distributed.run", *options, script, *sys.argv[1:]]
-    os.execv(sys.executable, command)  # noqa: S606 - our own interpreter, no shell
+    # Our own interpreter, no shell.
+    os.execve(sys.executable, command, {**environ, UNSHARED_STORE: "1"})  # noqa: S606
