@@ -67,13 +67,18 @@ def test_policies_hold_here_too(data_config: Build) -> None:
         run(BARS.head(40), data_config(min_bars=10, checks__stale_tail="drop_ticker"))
 
 
-def test_sessions_are_the_union_of_all_dates_and_the_calendars_between_them() -> None:
+def test_sessions_are_the_union_of_all_dates_and_the_calendars() -> None:
     histories = {"AAA": BARS.head(20), "BBB": BARS[25:30]}
-    union = all_sessions(histories, None)
-    assert union.to_list() == [*SESSIONS[:20], *SESSIONS[25:30]]
-    longer = pl.Series("date", weekdays("2019-01-01", 500), dtype=pl.Date)
-    assert all_sessions(histories, longer).to_list() == SESSIONS[:30].to_list()
-    assert all_sessions({}, longer).to_list() == []
+    assert all_sessions(histories, None).to_list() == [*SESSIONS[:20], *SESSIONS[25:30]]
+    assert all_sessions(histories, SESSIONS.slice(10, 30)).to_list() == SESSIONS[:40].to_list()
+    assert all_sessions({}, SESSIONS).to_list() == SESSIONS.to_list()
+
+
+def test_a_calendar_sees_the_early_end_of_a_history_that_is_alone(data_config: Build) -> None:
+    bars = BARS.head(40)
+    judge = Judge("AAA", data_config().checks)
+    segmented(judge, bars, all_sessions({"AAA": bars}, SESSIONS), data_config(min_bars=10))
+    assert [(finding.check, finding.count) for finding in judge.findings] == [("stale_tail", 20)]
 
 
 def test_a_calendar_sees_a_hole_that_all_share(data_config: Build) -> None:

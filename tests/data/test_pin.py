@@ -3,8 +3,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from data.conftest import PARAMS
 from data.fake_yahoo import FakeYahoo, walk, weekdays
+from data.files_by_hand import PARAMS
 
 from candlecast.cli import main
 from candlecast.data.config import DataConfig

@@ -9,13 +9,10 @@ from candlecast.data.validate import Judge
 
 
 def all_sessions(histories: dict[str, pl.DataFrame], calendar: pl.Series | None) -> pl.Series:
-    """Return every session, ascending: the union of all dates, and the calendar's within their span."""
-    dates = np.empty(0, dtype="datetime64[D]")
+    """Return every session, ascending: the union of all dates, and the calendar's if there is one."""
+    dates = np.empty(0, dtype="datetime64[D]") if calendar is None else calendar.to_numpy()
     for bars in histories.values():  # one at a time: all at once would be a second copy of a column
         dates = np.union1d(dates, bars["date"].to_numpy())
-    if calendar is not None and len(dates):
-        known = calendar.to_numpy()
-        dates = np.union1d(dates, known[(known >= dates[0]) & (known <= dates[-1])])
     return pl.Series("date", dates, dtype=pl.Date)
 
 

@@ -14,6 +14,11 @@ import polars as pl
 from candlecast.data.source import RAW_BARS, Fetched
 
 _UNSETTLED: Final = 2  # finished sessions that Yahoo may still correct
+# What Python and polars say to a part that is missing or of another kind.
+_OTHER_SHAPES: Final = (
+    *(KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError, OSError),
+    *(ZoneInfoNotFoundError, pl.exceptions.PolarsError),
+)
 
 
 class NoChartError(ValueError):
@@ -43,23 +48,14 @@ def read_chart(
     """
     try:
         result = answer["chart"]["result"][0]
-        meta = result["meta"]
-        zone = ZoneInfo(meta["exchangeTimezoneName"])
+        zone = ZoneInfo(result["meta"]["exchangeTimezoneName"])
         dates = [_session(stamp, zone) for stamp in result.get("timestamp") or []]
         frame = _frame(result["indicators"], dates) if dates else None
         splits = _splits((result.get("events") or {}).get("splits") or {}, zone)
-    except (
-        KeyError,
-        TypeError,
-        IndexError,
-        ValueError,
-        ZoneInfoNotFoundError,
-        OverflowError,
-        OSError,
-    ) as error:
-        raise NoChartError(f"{type(error).__name__}: {error}") from None
-    except pl.exceptions.PolarsError as error:
-        raise NoChartError(str(error).splitlines()[0]) from None
+    except NoChartError:
+        raise
+    except _OTHER_SHAPES as error:
+        raise NoChartError(f"{type(error).__name__}: {' '.join(str(error).split())[:120]}") from None
     if frame is None:
         return None
     today = now.astimezone(zone).date()
@@ -68,7 +64,7 @@ def read_chart(
         return None
     return Fetched(
         bars=bars,
-        currency=meta.get("currency"),
+        currency=result["meta"].get("currency"),
         splits=splits,
         provisional=tuple(sorted({day for day in bars["date"] if unsettled(day, today)})),
         notes=() if "adjclose" in result["indicators"] else ("no adjusted close: close taken as it is",),
