@@ -2,6 +2,7 @@ import re
 
 from training.memory_settings import setting
 
+from candlecast.report.drawing import standalone
 from candlecast.report.memory_figure import memory_figure
 from candlecast.training.memory_plan import MIB, MemoryPlan, plan_settings
 
@@ -24,6 +25,13 @@ def test_the_figure_has_a_line_a_setting_and_says_what_it_shows() -> None:
 def test_the_budget_is_drawn_where_it_is_in_reach() -> None:
     assert "budget less margin" in memory_figure(plan(120)).svg
     assert "budget less margin" not in memory_figure(plan(10_000)).svg
+
+
+def test_as_a_file_of_its_own_the_figure_brings_its_colours() -> None:
+    text = standalone(memory_figure(plan(120)))
+    assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg" style="--ink:#')
+    used, given = (set(re.findall(pattern, text)) for pattern in (r"var\(--(\w+)\)", r"--(\w+):#"))
+    assert used <= given
 
 
 def test_the_same_plan_gives_the_same_bytes() -> None:

@@ -4,7 +4,6 @@ from training.small import recipe
 
 from candlecast.errors import ParamsError
 from candlecast.models.config import ModelConfig
-from candlecast.training.memory import Workload
 from candlecast.training.memory_plan import (
     GIB,
     MIB,
@@ -15,6 +14,7 @@ from candlecast.training.memory_plan import (
     plan_memory,
     plan_settings,
 )
+from candlecast.training.rehearsal import Workload
 
 
 def plan(budget: float, effective_batch: int = 128, margin: float = 0.0) -> MemoryPlan:

@@ -103,3 +103,10 @@ def to_svg(figure: Figure, name: str, alt: str) -> str:
     for colour, variable in _VARIABLES.items():
         inner = inner.replace(colour, f"var(--{variable})")
     return f'<svg role="img" aria-label="{escape(alt)}" viewBox="0 0 {width} {height}">{inner}</svg>'
+
+
+def standalone(drawing: Drawing) -> str:
+    """Return the figure as an SVG file of its own, on white, in the stand-in colours."""
+    colours = ";".join(f"--{variable}:{colour}" for colour, variable in _VARIABLES.items())
+    style = f"{colours};background:white;font-family:sans-serif"
+    return drawing.svg.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" style="{style}" ', 1)

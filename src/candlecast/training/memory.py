@@ -10,54 +10,15 @@ fused, without its score matrix, and autocast follows the CPU's list of operatio
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
-from typing import Self
 
-import torch
-from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.amp.grad_scaler import GradScaler
 from torch.distributed._tools.mem_tracker import MemTracker
 
-from candlecast.models.config import ModelConfig
-from candlecast.models.hybrid import build_model
-from candlecast.training.accumulate import (
-    accumulate_gradients,
-    apply_gradients,
-    clip_gradients,
-    micro_batches,
-)
-from candlecast.training.config import Recipe
-from candlecast.training.loss import make_loss_sum
-from candlecast.training.optimizer import make_optimizer
-from candlecast.training.precision import Name, Precision
-from candlecast.windows.batch import Batch
+from candlecast.training.precision import Name
+from candlecast.training.rehearsal import Rehearsal, Workload, tensors
 
 # So large that activations make the peak, not the optimiser's temporaries; a fake window costs nothing.
 PROBED = (256, 512)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
-    """What is to be trained, and how."""
-
-    model: ModelConfig
-    recipe: Recipe
-    num_features: int
-    length: int  # bars in a window
-
-    def checkpointing(self, checkpoint_activations: bool) -> Self:
-        """Return the same with activation checkpointing on or off."""
-        return replace(self, model=replace(self.model, checkpoint_activations=checkpoint_activations))
-
-    def blank_batch(self, num_windows: int) -> Batch:
-        """Return windows of zeros."""
-        return Batch(
-            inputs=torch.zeros(num_windows, self.length, self.num_features),
-            target=torch.zeros(num_windows),
-            direction=torch.zeros(num_windows),
-            weight=torch.ones(num_windows),
-            rows=torch.zeros(num_windows, dtype=torch.int64),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,28 +97,19 @@ def track_update(
 
     With `gradient_held` a gradient is there from the start, as it is from an update's second micro-batch on.
     """
-    model = build_model(workload.model, workload.num_features, workload.length)
-    optimizer = make_optimizer(model, workload.recipe)
-    batch = workload.blank_batch(micro_batch * steps)
-    # A loss scale is one number; whether to skip an update would have to be read from a fake one.
-    scaler = GradScaler("cpu", enabled=False)
-    loss_sum = make_loss_sum(model, workload.recipe.train, Precision(precision, "cpu", scaler))
+    rehearsal = Rehearsal(workload, precision, micro_batch * steps)
     tracker = MemTracker()
-    tracker.track_external(model, optimizer, *tensors(batch))
+    tracker.track_external(rehearsal.model, rehearsal.optimizer, *tensors(rehearsal.batch))
 
     def context(last: bool) -> AbstractContextManager[object]:
         tracker.reset_mod_stats()  # the tracker refuses a second forward pass without; its peak stays
         return nullcontext()
 
     with tracker:
-        blank_gradients(model)
-        apply_gradients(optimizer, scaler)  # so that the optimiser's state is there, as in any later update
+        rehearsal.prime()
         if gradient_held:
-            blank_gradients(model)
-        slices = micro_batches(batch, micro_batch)
-        accumulate_gradients(loss_sum, slices, batch.weight.sum(), scaler, context)
-        clip_gradients(optimizer, scaler, workload.recipe.train.clip_norm)
-        apply_gradients(optimizer, scaler)
+            rehearsal.blank_gradients()
+        rehearsal.update(micro_batch, context)
     (peak,) = tracker.get_tracker_snapshot("peak").values()
     parameters = peak["Parameter"] + peak["Buffer"]
     return MemorySplit(
@@ -168,14 +120,3 @@ def track_update(
         inputs=peak["Other"],
         copies=parameters * (1 if workload.recipe.train.ema_half_life is None else 2),
     )
-
-
-def blank_gradients(model: nn.Module) -> None:
-    """Give every parameter a gradient of zeros."""
-    for parameter in model.parameters():
-        parameter.grad = torch.zeros_like(parameter)
-
-
-def tensors(batch: Batch) -> list[Tensor]:
-    """Return all tensors of a batch."""
-    return [getattr(batch, field.name) for field in fields(batch)]

@@ -6,24 +6,20 @@ outputs, are not in it, nor what checkpointed blocks compute again: it is a lowe
 Without checkpointing it is at least 85 % of it.
 """
 
-import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.amp.grad_scaler import GradScaler
 from torch.autograd.graph import saved_tensors_hooks
 
-from candlecast.models.hybrid import build_model
-from candlecast.training.loss import make_loss_sum
-from candlecast.training.memory import Workload, tensors
-from candlecast.training.precision import Name, Precision
+from candlecast.training.precision import Name
+from candlecast.training.rehearsal import Rehearsal, Workload, tensors
 
 
 def saved_activations(workload: Workload, precision: Name, micro_batch: int) -> int:
     """Return the bytes that the forward pass of a micro-batch keeps for its backward pass."""
     sizes: dict[int, int] = {}  # of storages, which the graph keeps alive, by address
     with FakeTensorMode():
-        model = build_model(workload.model, workload.num_features, workload.length)
-        batch = workload.blank_batch(micro_batch)
+        rehearsal = Rehearsal(workload, precision, micro_batch)
+        model, batch = rehearsal.model, rehearsal.batch
         held = {address(tensor) for tensor in (*model.parameters(), *model.buffers(), *tensors(batch))}
 
         def note(tensor: Tensor) -> Tensor:
@@ -31,11 +27,9 @@ def saved_activations(workload: Workload, precision: Name, micro_batch: int) -> 
                 sizes[address(tensor)] = tensor.untyped_storage().nbytes()
             return tensor
 
-        switch = Precision(precision, "cpu", GradScaler("cpu", enabled=False))
-        loss_sum = make_loss_sum(model, workload.recipe.train, switch)
         with saved_tensors_hooks(note, lambda tensor: tensor):
-            loss = loss_sum(batch)
-        assert isinstance(loss, torch.Tensor)
+            loss = rehearsal.loss_sum(batch)
+        assert isinstance(loss, Tensor)
     return sum(sizes.values())
 
 

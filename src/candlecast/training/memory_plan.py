@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from candlecast.errors import ParamsError
-from candlecast.training.memory import MemoryModel, MemorySplit, Workload, predict
+from candlecast.training.memory import MemoryModel, MemorySplit, predict
 from candlecast.training.precision import Name
+from candlecast.training.rehearsal import Workload
 
 MARGIN = 0.15  # of the budget, for what the prediction does not see: workspaces, rounding, fragmentation
 KIB, MIB, GIB = 2**10, 2**20, 2**30

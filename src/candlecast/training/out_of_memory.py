@@ -52,11 +52,16 @@ def retry_smaller(
         release_memory()
         micro_batch //= 2
         if micro_batch < 1:
-            raise TrainingError(
-                f"memory does not carry one window ({reason}); lower model.width or windows.length, or set "
-                f"model.checkpoint_activations: true\n\n{plan()}"
-            )
+            raise nothing_fits(reason, plan())
         report(micro_batch, reason)
+
+
+def nothing_fits(reason: str, table: str) -> TrainingError:
+    """Return the error for a memory that does not carry one window, with the plan's table."""
+    return TrainingError(
+        f"memory does not carry one window ({reason}); lower model.width or windows.length, or set "
+        f"model.checkpoint_activations: true\n\n{table}"
+    )
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:
