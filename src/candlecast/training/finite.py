@@ -51,6 +51,16 @@ class FiniteGuard:
         """Note the moment before an update."""
         self._moments.append(Moment.of(self._state))
 
+    def undo(self) -> None:
+        """Go back to the moment before the update that was begun last; nothing of it was applied."""
+        if self._state.processes.count > 1:
+            raise TrainingError(
+                "memory ran out in one of several processes, which must all go on with it; "
+                "lower accum.micro_batch"
+            )
+        self._moments[-1].restore(self._state)
+        self._state.optimizer.zero_grad(set_to_none=True)
+
     def allows(self, grad_norm: Tensor) -> bool:
         """Say whether the update may be applied; False in float16 only.
 

@@ -135,6 +135,10 @@ class TrainingLog:
         for observer in self._observers:
             observer.on_event(event)
 
+    def memory_ran_out(self, micro_batch: int, reason: str) -> None:
+        """Say that an update is tried again with a smaller micro-batch."""
+        self.event("memory_ran_out", {"micro_batch": micro_batch, "reason": reason})
+
     def _read(self, pending: Sequence[_Pending]) -> tuple[list[list[float]], list[list[float] | None]]:
         """Return losses and norms, and the noise sums where measured, each summed over the processes."""
         processes = self._state.processes

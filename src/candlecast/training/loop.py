@@ -1,6 +1,6 @@
 """The training loop, top to bottom, in updates."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,11 +23,13 @@ from candlecast.training.log import TrainingLog
 from candlecast.training.loss import make_loss_sum
 from candlecast.training.noise_scale import NoiseMeter
 from candlecast.training.optimizer import set_learning_rate
+from candlecast.training.out_of_memory import retry_smaller
 from candlecast.training.records import Observer, Outcome, UpdateRecord, ValidationRecord
 from candlecast.training.schedule import learning_rate
 from candlecast.training.state import make_plan, new_state
 from candlecast.training.stream import training_stream
 from candlecast.training.validation import validate
+from candlecast.windows.batch import Batch
 from candlecast.windows.dataset import WindowDataset
 
 
@@ -51,11 +53,14 @@ def train(
     recipe: Recipe,
     observers: Sequence[Observer] = (),
     checkpoints: Checkpoints | None = None,
+    memory_plan: Callable[[], str] = lambda: "what would fit: candlecast plan",
 ) -> TrainingResult:
     """Train `model` on the device it is on; return the weights of its best validation.
 
     The result is a function of the initial weights, the data and the recipe alone. With `checkpoints` it
     continues from the last one and ends with the same bits; the caller removes them when all is written.
+    Where memory runs out the micro-batch is halved and the same update tried again; `memory_plan` is asked
+    for what to say when not even one window fits.
 
     Raises
     ------
@@ -77,6 +82,13 @@ def train(
     boundary = Boundary(state, log, config, score, checkpoints)
     stream = partial(training_stream, train_set, recipe.seed, budget, state)
     guard = FiniteGuard(state, recipe, lambda: next(stream()), train_set.names, boundary.save)
+
+    def accumulate(batch: Batch, micro_batch: int) -> tuple[Tensor, int]:
+        n, own = total_weight(batch), state.processes.share(batch)  # line 1
+        slices = micro_batches(own, meter.micro_batch(micro_batch, len(own), counters.update))
+        watched = meter.watch(loss_sum, counters.update)
+        return accumulate_gradients(watched, slices, n, scaler, execution.context), len(slices)
+
     model.train()
     with log.reporting(plan), boundary, guard:
         for batch in stream():
@@ -84,15 +96,14 @@ def train(
             progress = budget.progress(counters.update, state.stopwatch.seconds())
             lr = learning_rate(progress, plan.peak_lr, config.final_lr_fraction, config.warmup_fraction)
             set_learning_rate(optimizer, lr)
-            n, own = total_weight(batch), state.processes.share(batch)  # line 1
-            slices = micro_batches(own, meter.micro_batch(state.micro_batch, len(own), counters.update))
-            watched = meter.watch(loss_sum, counters.update)
-            loss = accumulate_gradients(watched, slices, n, scaler, execution.context)  # lines 2 to 4
-            noise = meter.result(batch.weight, n, scaler.get_scale())
+            (loss, micro_steps), state.micro_batch = retry_smaller(
+                partial(accumulate, batch), state.micro_batch, guard.undo, log.memory_ran_out, memory_plan
+            )  # lines 1 to 4
+            noise = meter.result(batch.weight, scaler.get_scale())
             grad_norm = clip_gradients(optimizer, scaler, config.clip_norm)  # line 5
             finite = guard.allows(grad_norm)
             apply_gradients(optimizer, scaler, finite=finite)  # line 6
-            counters.count(micro_steps=len(slices), windows=len(batch), applied=finite)
+            counters.count(micro_steps=micro_steps, windows=len(batch), applied=finite)
             if finite:
                 state.average.update(len(batch))
                 log.update(loss, grad_norm, noise, lr)

@@ -68,11 +68,11 @@ class NoiseMeter:
 
         return watched
 
-    def result(self, weight: Tensor, n: Tensor, scale: float) -> Tensor | None:
+    def result(self, weight: Tensor, scale: float) -> Tensor | None:
         """Return [sum_k W_k |m_k|^2, sum_k V_k / W_k, W, V] on the device, or None if not watching.
 
-        The sums over k are those of this process. `weight` is that of the whole effective batch, `n` its
-        sum, and `scale` the loss scale that the gradients went through.
+        The sums over k are those of this process. `weight` is that of the whole effective batch, and
+        `scale` the loss scale that the gradients went through.
         """
         if not self._norms:
             return None
@@ -80,10 +80,10 @@ class NoiseMeter:
         sums = torch.stack([weight.double().sum() for weight in self._weights])
         squared = torch.stack([weight.double().square().sum() for weight in self._weights])
         self._forget()
-        # A dummy micro-batch of no weight, where a process has no share, has a zero gradient.
-        spread = torch.where(sums > 0, (n.double() / scale) ** 2 * squares / sums, 0.0)
-        share = torch.where(sums > 0, squared / sums, 0.0)
         whole = weight.double()
+        # A dummy micro-batch of no weight, where a process has no share, has a zero gradient.
+        spread = torch.where(sums > 0, (whole.sum() / scale) ** 2 * squares / sums, 0.0)
+        share = torch.where(sums > 0, squared / sums, 0.0)
         return torch.stack([spread.sum(), share.sum(), whole.sum(), whole.square().sum()])
 
     def _note(self, gradient: Tensor) -> None:
