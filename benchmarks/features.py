@@ -1,0 +1,150 @@
+"""The 32 features beside TA-Lib and other packages, in one process, and from a million rows to many.
+
+    python -m benchmarks.features [--json FILE] [--scale 1 10 50]
+
+The peers give raw outputs, these are scale-free, checked and cut to their warm-up. Rounds alternate, so that
+another load on the machine hits all; a ratio is of the best rounds. A peer too slow for the whole universe
+runs on part of it and is counted by rows. Memory is the rise of the resident set, against the size of the
+result. Scaling reads bars from a file, a chunk at a time, in a process of its own for each size.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+from benchmarks.features_market import peak_memory, random_bars, write_copies
+from benchmarks.features_peers import Peer, installed_peers
+
+from candlecast.features.build import CHUNK_ROWS, build_features, feature_chunks
+from candlecast.features.config import FeaturesConfig
+
+CONFIG = FeaturesConfig(families=("trend", "momentum", "volatility", "volume"), warmup_bars=120)
+OURS = "candlecast, 32 features"
+SLOW = {"ta, pandas groupby, 28 outputs": 20}  # times fewer tickers
+
+
+def part_of(bars: pl.DataFrame, one_in: int) -> pl.DataFrame:
+    return bars if one_in == 1 else bars.head(bars.height // one_in)
+
+
+def compare(bars: pl.DataFrame, rounds: int) -> dict[str, dict[str, float]]:
+    runs: dict[str, tuple[Peer, pl.DataFrame, pd.DataFrame]] = {}
+    ours: Peer = lambda frame, _: build_features(frame, CONFIG)  # noqa: E731
+    for name, run in {OURS: ours, **installed_peers()}.items():
+        frame = part_of(bars, SLOW.get(name, 1))
+        runs[name] = (run, frame, frame.to_pandas())
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, (run, frame, table) in runs.items():
+            start = time.perf_counter()
+            run(frame, table)
+            seconds[name].append((time.perf_counter() - start) * bars.height / frame.height)
+    best = {name: min(values) for name, values in seconds.items()}
+    return {
+        name: {
+            "seconds": best[name],
+            "slowest_round": max(seconds[name]),
+            "candlecast_is_times_faster": best[name] / best[OURS],
+        }
+        for name in runs
+    }
+
+
+def memory(bars: pl.DataFrame) -> dict[str, float]:
+    size = build_features(bars, CONFIG).estimated_size()
+    peak = peak_memory(lambda: build_features(bars, CONFIG))
+    return {"result_bytes": size, "peak_bytes": peak, "peak_over_result": peak / size}
+
+
+def run_chunks(path: Path, chunk_rows: int) -> dict[str, float]:
+    rows = 0
+
+    def build() -> None:
+        nonlocal rows
+        for chunk in feature_chunks(pl.scan_parquet(path), CONFIG, chunk_rows):
+            rows += chunk.height
+
+    start = time.perf_counter()
+    peak = peak_memory(build)
+    return {"rows": rows, "seconds": time.perf_counter() - start, "peak_bytes": peak}
+
+
+def in_own_process(path: Path, chunk_rows: int) -> dict[str, float]:
+    command = [sys.executable, "-m", "benchmarks.features", "--chunks", str(path), str(chunk_rows)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    figures: dict[str, float] = json.loads(output)
+    return figures
+
+
+def scale(bars: pl.DataFrame, millions: list[int]) -> list[dict[str, float]]:
+    with tempfile.TemporaryDirectory() as folder:
+        figures = []
+        for copies in millions:
+            path = Path(folder) / f"{copies}.parquet"
+            write_copies(bars, copies, path)
+            sizes = [CHUNK_ROWS // 4, CHUNK_ROWS, CHUNK_ROWS * 4] if copies == millions[-1] else [CHUNK_ROWS]
+            for chunk_rows in sizes:
+                best = min(
+                    (in_own_process(path, chunk_rows) for _ in range(2)), key=lambda run: run["seconds"]
+                )
+                figures.append({"chunk_rows": chunk_rows, **best})
+            path.unlink()
+    return figures
+
+
+def report(result: dict[str, Any], write: Callable[[str], None]) -> None:
+    write(f"{result['machine']}: {result['rows']:,} rows, {result['tickers']} tickers")
+    for name, figures in result["speed"].items():
+        write(
+            f"{name:<38}{figures['seconds']:>8.2f} s (slowest round {figures['slowest_round']:.2f}), "
+            f"candlecast is {figures['candlecast_is_times_faster']:.2f} x as fast"
+        )
+    use = result["memory"]
+    peak, size = use["peak_bytes"] / 1e6, use["result_bytes"] / 1e6
+    write(f"memory: {peak:,.0f} MB at most for a result of {size:,.0f} MB, {use['peak_over_result']:.2f} x")
+    for run in result["scale"]:
+        write(
+            f"{run['rows'] / 1e6:>6.0f} M rows from a file, {run['chunk_rows']:>7,} rows a chunk: "
+            f"{run['seconds']:>7.2f} s, {run['seconds'] / run['rows'] * 1e6:.3f} s a million, "
+            f"{run['peak_bytes'] / 1e6:,.0f} MB"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tickers", type=int, default=200)
+    parser.add_argument("--bars", type=int, default=5000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--scale", type=int, nargs="*", default=[1, 10], help="how many such universes")
+    parser.add_argument("--json", type=Path, help="write the figures there")
+    parser.add_argument("--chunks", nargs=2, metavar=("FILE", "ROWS"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.chunks:
+        sys.stdout.write(json.dumps(run_chunks(Path(options.chunks[0]), int(options.chunks[1]))))
+        return
+    bars = random_bars(options.tickers, options.bars)
+    result = {
+        "machine": f"{platform.machine()}, {os.cpu_count()} processors, polars {pl.__version__}",
+        "rows": bars.height,
+        "tickers": options.tickers,
+        "speed": compare(bars, options.rounds),
+        "memory": memory(bars),
+        "scale": scale(bars, options.scale) if options.scale else [],
+    }
+    report(result, print)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
