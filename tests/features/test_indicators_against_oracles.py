@@ -22,7 +22,7 @@ MARKETS = {
 # Reported from a later row than they are defined at: TA-Lib waits for the signal line.
 LATER_IN_TALIB = {"macd_12_26": 33, "stochastic_14_3": 17}
 # These ask which of two moves is larger, or whether a price moved at all.
-TIES_DECIDE = {"adx_14", "directional_balance_14", "money_flow_index_14", "on_balance_volume_20"}
+TIES_DECIDE = {"adx_14", "directional_balance_14", "on_balance_volume_20"}
 
 
 def values_of(name: str, bars: pl.DataFrame) -> NDArray[np.float64]:

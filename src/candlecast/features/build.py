@@ -1,5 +1,6 @@
 """Bars in, features out: the same rows, with the indicators of each history beside them."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -18,6 +19,18 @@ CHUNK_ROWS: Final = 100_000
 _PRICES: Final = ("open", "high", "low", "close")
 
 
+def _levels(columns: Mapping[str, pl.Expr]) -> Iterator[list[pl.Expr]]:
+    """Group columns so that each reads the bars and columns of earlier groups only."""
+    left = dict(columns)
+    while left:
+        ready = [name for name, column in left.items() if left.keys().isdisjoint(column.meta.root_names())]
+        yield [left.pop(name).alias(name) for name in ready]
+
+
+# Computed in this order, each level in one pass over the bars.
+LEVELS: Final = tuple(_levels(DERIVED))
+
+
 def build_features(
     bars: pl.DataFrame | pl.LazyFrame, config: FeaturesConfig, chunk_rows: int = CHUNK_ROWS
 ) -> pl.DataFrame:
@@ -34,7 +47,7 @@ def build_features(
         number, or a volume is not finite or negative.
     """
     frame = check(bars.lazy().collect(), BARS, "bars")
-    if not _is_by_ticker(frame.lazy()):
+    if not frame["ticker"].is_sorted():
         frame = frame.sort("ticker", "date")
     chunks = list(feature_chunks(frame.lazy(), config, chunk_rows))
     return pl.concat(chunks) if chunks else _features_of(frame, config)
@@ -45,18 +58,25 @@ def feature_chunks(
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of `build_features` in order, whole tickers at a time, `chunk_rows` rows or one ticker.
 
-    Each ticker's rows stand together in `bars`, and tickers are sorted, as in a snapshot. No more than a
-    chunk is in memory, so that a universe of any size fits: `scan_parquet` reads what a chunk needs.
+    The bars are sorted by ticker, as in a snapshot. No more than a chunk is in memory, so that a universe
+    of any size fits: of `scan_parquet` a chunk reads its own rows.
+
+    Raises
+    ------
+    DataError
+        As `build_features`; or the bars are not sorted by ticker.
     """
     start = 0
-    for num_rows in _chunk_lengths(bars, chunk_rows):
+    for tickers, num_rows in _chunks(bars, chunk_rows):
         chunk = check(bars.slice(start, num_rows).collect(), BARS, "bars")
+        if not chunk["ticker"].is_sorted() or [chunk["ticker"][0], chunk["ticker"][-1]] != tickers:
+            raise DataError(f"bars: row {start} or after is not in order; sort them by ticker")
         yield _features_of(chunk, config)
         start += num_rows
 
 
 def _features_of(bars: pl.DataFrame, config: FeaturesConfig) -> pl.DataFrame:
-    ordered = bars.sort("ticker", "date")
+    ordered = bars if _is_in_order(bars) else bars.sort("ticker", "date")
     _refuse_bad_rows(ordered)
     return derive(ordered).select(
         *FEATURE_KEYS, *(_settled(indicator, config.warmup_bars) for indicator in select(config.families))
@@ -68,35 +88,24 @@ def derive(ordered: pl.DataFrame) -> pl.DataFrame:
     starts = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift(1)) for key in HISTORY)
     frame = ordered.with_columns(starts.cum_sum().set_sorted().alias("history"))
     frame = frame.with_columns(pl.int_range(pl.len(), dtype=pl.Int32).over("history").alias("bar"))
-    for columns in _levels(DERIVED):
+    for columns in LEVELS:
         frame = frame.with_columns(columns)
     return frame
 
 
-def _ticker_spans(bars: pl.LazyFrame) -> pl.DataFrame:
-    """Return each ticker's first row, last row and number of rows, in the order of the first rows."""
-    row = pl.col("row")
-    by_ticker = bars.select("ticker").with_row_index("row").group_by("ticker")
-    spans = by_ticker.agg(row.min().alias("first"), row.max().alias("last"), pl.len().alias("num_rows"))
-    return spans.sort("first").collect(engine="streaming")
-
-
-def _is_by_ticker(bars: pl.LazyFrame) -> bool:
-    spans = _ticker_spans(bars)
-    is_whole = (spans["last"] - spans["first"] + 1 == spans["num_rows"]).all()
-    return bool(is_whole) and spans["ticker"].is_sorted()
-
-
-def _chunk_lengths(bars: pl.LazyFrame, chunk_rows: int) -> Iterator[int]:
-    """Yield numbers of rows that end where a ticker ends."""
-    length = 0
-    for num_rows in _ticker_spans(bars)["num_rows"]:
-        if length and length + num_rows > chunk_rows:
-            yield length
-            length = 0
-        length += num_rows
-    if length:
-        yield length
+def _chunks(bars: pl.LazyFrame, chunk_rows: int) -> Iterator[tuple[list[str | None], int]]:
+    """Yield the first and last of tickers that follow each other, and how many rows they have together."""
+    lengths = bars.group_by("ticker").len().sort("ticker").collect(engine="streaming")
+    first = last = None
+    total = 0
+    for ticker, num_rows in lengths.iter_rows():
+        if total and total + num_rows > chunk_rows:
+            yield [first, last], total
+            total = 0
+        first, last = ticker if total == 0 else first, ticker
+        total += num_rows
+    if total:
+        yield [first, last], total
 
 
 def _settled(indicator: Indicator, warmup_bars: int) -> pl.Expr:
@@ -104,30 +113,29 @@ def _settled(indicator: Indicator, warmup_bars: int) -> pl.Expr:
     return pl.when(pl.col("bar").ge(warmup_bars)).then(value).alias(indicator.name)
 
 
-def _levels(columns: Mapping[str, pl.Expr]) -> Iterator[list[pl.Expr]]:
-    """Group columns so that each reads the bars and columns of earlier groups only."""
-    left = dict(columns)
-    while left:
-        ready = [name for name, column in left.items() if left.keys().isdisjoint(column.meta.root_names())]
-        yield [left.pop(name).alias(name) for name in ready]
+def _is_in_order(bars: pl.DataFrame) -> bool:
+    ticker, date = pl.col("ticker"), pl.col("date")
+    follows = (ticker > ticker.shift(1)) | ((ticker == ticker.shift(1)) & (date >= date.shift(1)))
+    return bool(bars.select(follows.all()).item())
 
 
 def _refuse_bad_rows(bars: pl.DataFrame) -> None:
     """Raise `DataError` for the first bar that no indicator could be right about."""
-    key = pl.struct("ticker", "date")
-    price_is_sound = [pl.col(name).is_finite() & (pl.col(name) > 0) for name in _PRICES]
-    volume_is_sound = pl.col("volume").is_finite() & (pl.col("volume") >= 0)
+    price_is_sound = pl.all_horizontal(pl.col(*_PRICES).is_between(0, math.inf, closed="none"))
+    volume_is_sound = pl.col("volume").is_between(0, math.inf, closed="left")
     faults = {
-        "is there twice; keep one of them": key == key.shift(1),
-        "has a price that is not a positive number; repair it or leave the bar out": ~pl.all_horizontal(
-            sound.fill_null(value=False) for sound in price_is_sound
+        "is there twice; keep one of them": pl.all_horizontal(
+            pl.col("ticker", "date") == pl.col("ticker", "date").shift(1)
+        ),
+        "has a price that is not a positive number; repair it or leave the bar out": ~(
+            price_is_sound.fill_null(value=False)
         ),
         "has a volume that is not a number of shares; repair it or leave the bar out": ~(
             volume_is_sound.fill_null(value=False)
         ),
     }
+    found = bars.select(is_bad.any().alias(fault) for fault, is_bad in faults.items()).row(0, named=True)
     for fault, is_bad in faults.items():
-        bad = bars.lazy().filter(is_bad).select("ticker", "date").head(1).collect()
-        if bad.height:
-            ticker, date = bad.row(0)
+        if found[fault]:
+            ticker, date = bars.filter(is_bad).select("ticker", "date").row(0)
             raise DataError(f"bars: {ticker} {date} {fault}")

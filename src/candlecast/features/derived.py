@@ -62,13 +62,6 @@ def _volume_mean() -> pl.Expr:
     return pl.when(nothing_traded).then(0.0).otherwise(mean(col.volume, 20))
 
 
-def _moving_flow() -> pl.Expr:
-    """Return the money that flowed on the bar if the typical price moved, signed by its direction."""
-    flow, tie = col.typical_price * col.volume, FLAT * col.close
-    moved = col.typical_change
-    return pl.when(moved > tie).then(flow).when(moved < -tie).then(-flow).when(col.bar >= 1).then(0.0)
-
-
 # By name; each reads bars and others of these.
 DERIVED: Final[dict[str, pl.Expr]] = {
     "previous_close": lag(col.close, 1),
@@ -79,6 +72,7 @@ DERIVED: Final[dict[str, pl.Expr]] = {
     "macd": _macd(),
     "average_move": wilder_average(col.close_change.abs(), 14, start=1),
     "log_close": col.close.log(),
+    "log_open": col.open.log(),
     "log_return": _log_return(),
     "log_return_20": change(col.log_close, 20),
     "return_deviation_20": deviation(col.log_return, 20),
@@ -86,8 +80,6 @@ DERIVED: Final[dict[str, pl.Expr]] = {
     "low_14": lowest(col.low, 14),
     "high_14": highest(col.high, 14),
     "stochastic_14": price_ratio(col.close - col.low_14, col.high_14 - col.low_14, 0.5),
-    "low_60": lowest(col.low, 60),
-    "high_60": highest(col.high, 60),
     "body": col.close - col.open,
     "body_path_14": total(col.body.abs(), 14),
     "close_location": price_ratio(2 * col.close - col.high - col.low, col.high - col.low, 0.0),
@@ -101,7 +93,4 @@ DERIVED: Final[dict[str, pl.Expr]] = {
     "directional_index": price_ratio(col.average_movement.abs(), col.average_movement_size, 0.0),
     "volume_deviation_20": deviation(col.volume, 20),
     "volume_mean_20": _volume_mean(),
-    "typical_price": (col.high + col.low + col.close) / 3,
-    "typical_change": change(col.typical_price, 1),
-    "moving_flow": _moving_flow(),
 }

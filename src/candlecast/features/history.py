@@ -35,11 +35,6 @@ def total(values: pl.Expr, length: int) -> pl.Expr:
     return along_history(values.rolling_sum(length))
 
 
-def count(is_true: pl.Expr, length: int) -> pl.Expr:
-    """Return how many of the last `length` values are true."""
-    return along_history(is_true.cast(pl.UInt32).rolling_sum(length))
-
-
 def deviation(values: pl.Expr, length: int) -> pl.Expr:
     """Return the population standard deviation of the last `length` values, exactly 0 if they are equal."""
     return along_history(values.rolling_std(length, ddof=0))

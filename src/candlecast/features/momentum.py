@@ -6,7 +6,7 @@ import polars as pl
 from polars import col
 
 from candlecast.features.derived import price_ratio
-from candlecast.features.history import change, mean, total, wilder_average
+from candlecast.features.history import change, lag, mean, total, wilder_average
 from candlecast.features.indicator import Indicator
 
 
@@ -44,9 +44,18 @@ MOMENTUM: Final = (
         source="TA-Lib log(ROCR)",
     ),
     Indicator(
+        name="log_return_60",
+        family="momentum",
+        expression=change(col.log_close, 60),
+        warmup=60,
+        unit="log-return",
+        formula="log(close_t / close_{t-60})",
+        source="TA-Lib log(ROCR)",
+    ),
+    Indicator(
         name="overnight_return",
         family="momentum",
-        expression=(col.open / col.previous_close).log(),
+        expression=col.log_open - lag(col.log_close, 1),
         warmup=1,
         unit="log-return",
         formula="log(open_t / close_{t-1})",
@@ -79,14 +88,5 @@ MOMENTUM: Final = (
         unit="fraction, 0 to 1",
         formula="sum over 14 of close - open on rising bars / that of |close - open|; 0.5 where it is zero",
         source="Chande and Kroll (1994), The New Technical Trader; TA-Lib IMI / 100",
-    ),
-    Indicator(
-        name="range_position_60",
-        family="momentum",
-        expression=price_ratio(col.close - col.low_60, col.high_60 - col.low_60, 0.5),
-        warmup=59,
-        unit="fraction, 0 to 1",
-        formula="(close - low_60) / (high_60 - low_60), the extremes of 60 bars; 0.5 where they are equal",
-        source="Williams (1979); TA-Lib 1 + WILLR / 100",
     ),
 )

@@ -22,7 +22,7 @@ def _deviation_ratio() -> pl.Expr:
 
 
 def _garman_klass() -> pl.Expr:
-    span, body = (col.high / col.low).log(), (col.close / col.open).log()
+    span, body = (col.high / col.low).log(), col.log_close - col.log_open
     return mean(0.5 * span**2 - (2 * math.log(2) - 1) * body**2, 20).clip(lower_bound=0).sqrt()
 
 

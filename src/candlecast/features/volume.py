@@ -6,7 +6,7 @@ import polars as pl
 from polars import col
 
 from candlecast.features.derived import FLAT, price_ratio, volume_ratio
-from candlecast.features.history import count, mean, total
+from candlecast.features.history import mean
 from candlecast.features.indicator import Indicator
 
 _volume_is_flat = col.volume_deviation_20 <= FLAT * col.volume_mean_20
@@ -17,9 +17,9 @@ def _volume_score() -> pl.Expr:
     return pl.when(_volume_is_flat).then(0.0).otherwise(score)
 
 
-def _money_flow_index() -> pl.Expr:
-    quotient = total(col.moving_flow.clip(lower_bound=0), 14) / total(col.moving_flow.abs(), 14)
-    return pl.when(count(col.moving_flow != 0, 14) == 0).then(0.5).otherwise(quotient)
+def _volume_weighted_gap() -> pl.Expr:
+    average = mean(col.close * col.volume, 20) / col.volume_mean_20
+    return pl.when(col.volume_mean_20 == 0).then(0.0).otherwise(col.close / average - 1)
 
 
 def _volume_return_correlation() -> pl.Expr:
@@ -49,14 +49,13 @@ VOLUME_AND_SHAPE: Final = (
         source="TA-Lib PPO(volume, 5, 20) / 100 with simple averages",
     ),
     Indicator(
-        name="money_flow_index_14",
+        name="volume_weighted_gap_20",
         family="volume",
-        expression=_money_flow_index(),
-        warmup=14,
-        unit="fraction, 0 to 1",
-        formula="sum over 14 of typical price x volume on rising bars / that on rising and falling bars, "
-        "by the typical price (high + low + close) / 3; 0.5 where there is none",
-        source="Quong and Soudack (1989); TA-Lib MFI / 100",
+        expression=_volume_weighted_gap(),
+        warmup=19,
+        unit="fraction of the average",
+        formula="close / VWMA(20) - 1, the closes' average weighted by volume; 0 where nothing traded",
+        source="TA-Lib VWMA",
     ),
     Indicator(
         name="chaikin_money_flow_20",
