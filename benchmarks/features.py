@@ -30,7 +30,7 @@ from candlecast.features.config import FeaturesConfig
 
 CONFIG = FeaturesConfig(families=("trend", "momentum", "volatility", "volume"), warmup_bars=120)
 OURS = "candlecast, 32 features"
-SLOW = {"ta, pandas groupby, 28 outputs": 20}  # times fewer tickers
+SLOW = {"ta, pandas groupby, 28 raw outputs": 20}  # times fewer tickers
 
 
 def part_of(bars: pl.DataFrame, one_in: int) -> pl.DataFrame:

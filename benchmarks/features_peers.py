@@ -58,6 +58,62 @@ def talib_outputs(history: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(outputs, index=history.index).astype(np.float32)
 
 
+def talib_features(history: pd.DataFrame) -> pd.DataFrame:
+    """The catalogue's own 32, scale-free, as one would write them with TA-Lib and numpy."""
+    names = ("open", "high", "low", "close", "volume")
+    opening, high, low, close, volume = (history[name].to_numpy() for name in names)
+    hlc = (high, low, close)
+    log_close = np.log(close)
+    log_return = np.diff(log_close, prepend=np.nan)
+    macd, _, histogram = talib.MACD(close, 12, 26, 9)
+    upper, middle, lower = talib.BBANDS(close, 20, 2, 2)
+    squared_loss, squares = np.minimum(log_return, 0) ** 2, log_return**2
+    variance = 0.5 * np.log(high / low) ** 2 - (2 * np.log(2) - 1) * np.log(close / opening) ** 2
+    volume_mean, traded = talib.SMA(volume, 20), talib.SUM(volume, 20)
+    outputs = {
+        "sma_gap_20": close / middle - 1,
+        "sma_gap_100": close / talib.SMA(close, 100) - 1,
+        "macd_12_26": macd / close,
+        "macd_histogram_12_26_9": histogram / close,
+        "adx_14": talib.ADX(*hlc, 14) / 100,
+        "directional_balance_14": (talib.PLUS_DI(*hlc, 14) - talib.MINUS_DI(*hlc, 14)) / 100,
+        "efficiency_ratio_20": talib.ER(close, 20),
+        "linear_slope_20": talib.LINEARREG_SLOPE(close, 20) / close,
+        "log_return_1": log_return,
+        **{f"log_return_{lag}": log_close - shifted(log_close, lag) for lag in (5, 20, 60)},
+        "overnight_return": np.log(opening / shifted(close, 1)),
+        "rsi_14": talib.RSI(close, 14) / 100,
+        "stochastic_14_3": talib.STOCH(*hlc, 14, 3, 0, 3, 0)[0] / 100,
+        "intraday_momentum_14": talib.IMI(opening, close, 14) / 100,
+        "true_range": talib.TRANGE(*hlc) / close,
+        "natr_14": talib.NATR(*hlc, 14) / 100,
+        "bollinger_position_20": (close - lower) / (upper - lower),
+        "bollinger_width_20": (upper - lower) / middle,
+        "return_deviation_20": talib.STDDEV(log_return, 20),
+        "deviation_ratio_5_60": talib.STDDEV(log_return, 5) / talib.STDDEV(log_return, 60),
+        "garman_klass_20": np.sqrt(talib.SMA(variance, 20)),
+        "downside_share_20": talib.SUM(squared_loss, 20) / talib.SUM(squares, 20),
+        "volume_score_20": (volume - volume_mean) / talib.STDDEV(volume, 20),
+        "volume_oscillator_5_20": talib.SMA(volume, 5) / volume_mean - 1,
+        "volume_weighted_gap_20": close / talib.VWMA(close, volume, 20) - 1,
+        "chaikin_money_flow_20": talib.CMF(*hlc, volume, 20),
+        "on_balance_volume_20": talib.SUM(np.sign(log_return) * volume, 20) / traded,
+        "volume_return_correlation_20": talib.CORREL(log_return, volume, 20),
+        "candle_body": talib.BOP(opening, *hlc),
+        "close_location": (2 * close - high - low) / (high - low),
+    }
+    return pd.DataFrame(outputs, index=history.index).astype(np.float32)
+
+
+def shifted(values: np.ndarray, lag: int) -> np.ndarray:
+    return np.concatenate([np.full(lag, np.nan), values[:-lag]])
+
+
+def talib_same_groupby(_: pl.DataFrame, bars: pd.DataFrame) -> pd.DataFrame:
+    columns = bars.groupby("ticker", sort=False, group_keys=False)[["open", "high", "low", "close", "volume"]]
+    return columns.apply(talib_features)
+
+
 def talib_groupby(_: pl.DataFrame, bars: pd.DataFrame) -> object:
     columns = bars.groupby("ticker", sort=False, group_keys=False)[["open", "high", "low", "close", "volume"]]
     return columns.apply(talib_outputs)
@@ -179,9 +235,10 @@ def ta_groupby(_: pl.DataFrame, bars: pd.DataFrame) -> object:
 def installed_peers() -> dict[str, Peer]:
     """Return the peers that can be imported, by what they are."""
     peers: dict[str, tuple[str, Peer]] = {
-        "TA-Lib, pandas groupby, 32 outputs": ("talib", talib_groupby),
-        "polars_talib, over, 32 outputs": ("polars_talib", polars_talib_over),
-        "polars_ta, over, 25 outputs": ("polars_ta", polars_ta_over),
-        "ta, pandas groupby, 28 outputs": ("ta", ta_groupby),
+        "TA-Lib, pandas groupby, the same 32": ("talib", talib_same_groupby),
+        "TA-Lib, pandas groupby, 32 raw outputs": ("talib", talib_groupby),
+        "polars_talib, over, 32 raw outputs": ("polars_talib", polars_talib_over),
+        "polars_ta, over, 25 raw outputs": ("polars_ta", polars_ta_over),
+        "ta, pandas groupby, 28 raw outputs": ("ta", ta_groupby),
     }
     return {name: run for name, (module, run) in peers.items() if find_spec(module)}

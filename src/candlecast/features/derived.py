@@ -1,5 +1,6 @@
 """Columns that the indicators are written in: each is computed once, then read by name."""
 
+import math
 from typing import Final
 
 import polars as pl
@@ -13,7 +14,6 @@ from candlecast.features.history import (
     lag,
     lowest,
     mean,
-    seeded_average,
     total,
     wilder_average,
     wilder_total,
@@ -34,7 +34,7 @@ def volume_ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
 
 
 def _log_return() -> pl.Expr:
-    moved = change(col.log_close, 1)
+    moved = change("log_close", 1)
     return pl.when(moved.abs() <= FLAT).then(0.0).otherwise(moved)
 
 
@@ -51,46 +51,67 @@ def _directional_movement() -> pl.Expr:
 
 
 def _macd() -> pl.Expr:
-    # TA-Lib starts both averages at row 25, so the fast one is seeded with rows 14 .. 25.
-    fast = seeded_average(col.close, 2 / 13, col.close.slice(14, 12).mean(), row=25)
-    return fast - exponential_average(col.close, 26)
+    # TA-Lib starts both averages at row 25, so the fast one leaves the first 14 rows out.
+    return exponential_average("close", 12, start=14) - exponential_average("close", 26)
 
 
 def _volume_mean() -> pl.Expr:
     # A running mean may keep a residue where nothing traded, and a quotient of two of them is noise.
     nothing_traded = (col.volume == 0) & (col.volume_deviation_20 == 0)
-    return pl.when(nothing_traded).then(0.0).otherwise(mean(col.volume, 20))
+    return pl.when(nothing_traded).then(0.0).otherwise(mean("volume", 20))
+
+
+def _bar_variance() -> pl.Expr:
+    """Return Garman and Klass' estimate of a bar's variance from its range and body."""
+    span, body = (col.high / col.low).log(), col.log_close - col.log_open
+    return 0.5 * span**2 - (2 * math.log(2) - 1) * body**2
 
 
 # By name; each reads bars and others of these.
 DERIVED: Final[dict[str, pl.Expr]] = {
-    "previous_close": lag(col.close, 1),
+    # Closes
+    "previous_close": lag("close", 1),
     "close_change": col.close - col.previous_close,
-    "close_mean_20": mean(col.close, 20),
-    "close_deviation_20": deviation(col.close, 20),
-    "close_path_20": total(col.close_change.abs(), 20),
+    "close_rise": col.close_change.clip(lower_bound=0),
+    "close_move": col.close_change.abs(),
+    "close_move_average_14": wilder_average("close_move", 14, start=1),
+    "close_path_20": total("close_move", 20),
+    "close_mean_20": mean("close", 20),
+    "close_deviation_20": deviation("close", 20),
     "macd": _macd(),
-    "average_move": wilder_average(col.close_change.abs(), 14, start=1),
-    "log_close": col.close.log(),
+    # Log-returns
     "log_open": col.open.log(),
+    "log_close": col.close.log(),
     "log_return": _log_return(),
-    "log_return_20": change(col.log_close, 20),
-    "return_deviation_20": deviation(col.log_return, 20),
-    "return_deviation_60": deviation(col.log_return, 60),
-    "low_14": lowest(col.low, 14),
-    "high_14": highest(col.high, 14),
-    "stochastic_14": price_ratio(col.close - col.low_14, col.high_14 - col.low_14, 0.5),
+    "log_return_20": change("log_close", 20),
+    "squared_loss": col.log_return.clip(upper_bound=0) ** 2,
+    "return_deviation_20": deviation("log_return", 20),
+    "return_deviation_60": deviation("log_return", 60),
+    # Bars
     "body": col.close - col.open,
-    "body_path_14": total(col.body.abs(), 14),
+    "body_rise": col.body.clip(lower_bound=0),
+    "body_size": col.body.abs(),
+    "body_path_14": total("body_size", 14),
+    "bar_variance": _bar_variance(),
     "close_location": price_ratio(2 * col.close - col.high - col.low, col.high - col.low, 0.0),
+    "low_14": lowest("low", 14),
+    "high_14": highest("high", 14),
+    "stochastic_14": price_ratio(col.close - col.low_14, col.high_14 - col.low_14, 0.5),
+    # Wilder's directional movement
     "true_range": _true_range(),
-    "average_true_range": wilder_total(col.true_range, 14),
-    "high_change": change(col.high, 1),
-    "low_change": change(col.low, 1),
-    "directional_movement": _directional_movement(),
-    "average_movement": wilder_total(col.directional_movement, 14),
-    "average_movement_size": wilder_total(col.directional_movement.abs(), 14),
-    "directional_index": price_ratio(col.average_movement.abs(), col.average_movement_size, 0.0),
-    "volume_deviation_20": deviation(col.volume, 20),
+    "true_range_total_14": wilder_total("true_range", 14),
+    "high_change": change("high", 1),
+    "low_change": change("low", 1),
+    "movement": _directional_movement(),
+    "movement_size": col.movement.abs(),
+    "movement_total_14": wilder_total("movement", 14),
+    "movement_size_total_14": wilder_total("movement_size", 14),
+    "directional_index": price_ratio(col.movement_total_14.abs(), col.movement_size_total_14, 0.0),
+    # Volume
+    "volume_deviation_20": deviation("volume", 20),
     "volume_mean_20": _volume_mean(),
+    "close_volume": col.close * col.volume,
+    "return_volume": col.log_return * col.volume,
+    "signed_volume": col.log_return.sign() * col.volume,
+    "located_volume": col.close_location * col.volume,
 }

@@ -2,18 +2,11 @@
 
 from typing import Final
 
-import polars as pl
 from polars import col
 
 from candlecast.features.derived import price_ratio
 from candlecast.features.history import change, lag, mean, total, wilder_average
 from candlecast.features.indicator import Indicator
-
-
-def _relative_strength() -> pl.Expr:
-    gain = wilder_average(col.close_change.clip(lower_bound=0), 14, start=1)
-    return price_ratio(gain, col.average_move, 0.5)
-
 
 MOMENTUM: Final = (
     Indicator(
@@ -28,7 +21,7 @@ MOMENTUM: Final = (
     Indicator(
         name="log_return_5",
         family="momentum",
-        expression=change(col.log_close, 5),
+        expression=change("log_close", 5),
         warmup=5,
         unit="log-return",
         formula="log(close_t / close_{t-5})",
@@ -46,7 +39,7 @@ MOMENTUM: Final = (
     Indicator(
         name="log_return_60",
         family="momentum",
-        expression=change(col.log_close, 60),
+        expression=change("log_close", 60),
         warmup=60,
         unit="log-return",
         formula="log(close_t / close_{t-60})",
@@ -55,7 +48,7 @@ MOMENTUM: Final = (
     Indicator(
         name="overnight_return",
         family="momentum",
-        expression=col.log_open - lag(col.log_close, 1),
+        expression=col.log_open - lag("log_close", 1),
         warmup=1,
         unit="log-return",
         formula="log(open_t / close_{t-1})",
@@ -64,7 +57,7 @@ MOMENTUM: Final = (
     Indicator(
         name="rsi_14",
         family="momentum",
-        expression=_relative_strength(),
+        expression=price_ratio(wilder_average("close_rise", 14, start=1), col.close_move_average_14, 0.5),
         warmup=14,
         unit="fraction, 0 to 1",
         formula="G / (G + L), Wilder averages over 14 of gains and losses; 0.5 where both are zero",
@@ -73,7 +66,7 @@ MOMENTUM: Final = (
     Indicator(
         name="stochastic_14_3",
         family="momentum",
-        expression=mean(col.stochastic_14, 3),
+        expression=mean("stochastic_14", 3),
         warmup=15,
         unit="fraction, 0 to 1",
         formula="SMA over 3 of (close - low_14) / (high_14 - low_14), the extremes of 14 bars; "
@@ -83,7 +76,7 @@ MOMENTUM: Final = (
     Indicator(
         name="intraday_momentum_14",
         family="momentum",
-        expression=price_ratio(total(col.body.clip(lower_bound=0), 14), col.body_path_14, 0.5),
+        expression=price_ratio(total("body_rise", 14), col.body_path_14, 0.5),
         warmup=13,
         unit="fraction, 0 to 1",
         formula="sum over 14 of close - open on rising bars / that of |close - open|; 0.5 where it is zero",

@@ -21,7 +21,7 @@ TREND: Final = (
     Indicator(
         name="sma_gap_100",
         family="trend",
-        expression=col.close / mean(col.close, 100) - 1,
+        expression=col.close / mean("close", 100) - 1,
         warmup=99,
         unit="fraction of the average",
         formula="close / SMA(close, 100) - 1",
@@ -39,7 +39,7 @@ TREND: Final = (
     Indicator(
         name="macd_histogram_12_26_9",
         family="trend",
-        expression=(col.macd - exponential_average(col.macd, 9, start=25)) / col.close,
+        expression=(col.macd - exponential_average("macd", 9, start=25)) / col.close,
         warmup=33,
         unit="fraction of the close",
         formula="(MACD - EMA(MACD, 9)) / close, MACD = EMA(close, 12) - EMA(close, 26)",
@@ -48,7 +48,7 @@ TREND: Final = (
     Indicator(
         name="adx_14",
         family="trend",
-        expression=wilder_average(col.directional_index, 14, start=14),
+        expression=wilder_average("directional_index", 14, start=14),
         warmup=27,
         unit="fraction, 0 to 1",
         formula="Wilder average over 14 of |DI+ - DI-| / (DI+ + DI-); the quotient is 0 where nothing moved",
@@ -57,7 +57,7 @@ TREND: Final = (
     Indicator(
         name="directional_balance_14",
         family="trend",
-        expression=price_ratio(col.average_movement, col.average_true_range, 0.0),
+        expression=price_ratio(col.movement_total_14, col.true_range_total_14, 0.0),
         warmup=14,
         unit="fraction, -1 to 1",
         formula="DI+ - DI-, each a Wilder total over 14 of directional movement by that of the true range; "
@@ -67,7 +67,7 @@ TREND: Final = (
     Indicator(
         name="efficiency_ratio_20",
         family="trend",
-        expression=price_ratio(change(col.close, 20).abs(), col.close_path_20, 0.0),
+        expression=price_ratio(change("close", 20).abs(), col.close_path_20, 0.0),
         warmup=20,
         unit="fraction, 0 to 1",
         formula="|close_t - close_{t-20}| / sum over 20 of |close_t - close_{t-1}|; 0 where it is zero",
@@ -76,7 +76,7 @@ TREND: Final = (
     Indicator(
         name="linear_slope_20",
         family="trend",
-        expression=slope(col.close, 20) / col.close,
+        expression=slope("close", 20) / col.close,
         warmup=19,
         unit="fraction of the close a bar",
         formula="least-squares slope of the last 20 closes / close",

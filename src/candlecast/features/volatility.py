@@ -1,6 +1,5 @@
 """Volatility: how wide the bars are, against the price and against their own past."""
 
-import math
 from typing import Final
 
 import polars as pl
@@ -17,17 +16,12 @@ def _band_position() -> pl.Expr:
 
 
 def _deviation_ratio() -> pl.Expr:
-    quotient = deviation(col.log_return, 5) / col.return_deviation_60
+    quotient = deviation("log_return", 5) / col.return_deviation_60
     return pl.when(col.return_deviation_60 <= FLAT).then(1.0).otherwise(quotient)
 
 
-def _garman_klass() -> pl.Expr:
-    span, body = (col.high / col.low).log(), col.log_close - col.log_open
-    return mean(0.5 * span**2 - (2 * math.log(2) - 1) * body**2, 20).clip(lower_bound=0).sqrt()
-
-
 def _downside_share() -> pl.Expr:
-    losses = mean(col.log_return.clip(upper_bound=0) ** 2, 20)
+    losses = mean("squared_loss", 20)
     stands_still = (col.log_return == 0) & (col.return_deviation_20 == 0)
     squares = (col.log_return_20 / 20) ** 2 + col.return_deviation_20**2
     return pl.when(stands_still).then(0.5).otherwise(losses / squares)
@@ -46,7 +40,7 @@ VOLATILITY: Final = (
     Indicator(
         name="natr_14",
         family="volatility",
-        expression=wilder_average(col.true_range, 14, start=1) / col.close,
+        expression=wilder_average("true_range", 14, start=1) / col.close,
         warmup=14,
         unit="fraction of the close",
         formula="Wilder average over 14 of the true range / close",
@@ -91,7 +85,7 @@ VOLATILITY: Final = (
     Indicator(
         name="garman_klass_20",
         family="volatility",
-        expression=_garman_klass(),
+        expression=mean("bar_variance", 20).clip(lower_bound=0).sqrt(),
         warmup=19,
         unit="log-return a bar",
         formula="root of the mean over 20 of log(high / low)^2 / 2 - (2 log 2 - 1) log(close / open)^2",

@@ -18,12 +18,12 @@ def _volume_score() -> pl.Expr:
 
 
 def _volume_weighted_gap() -> pl.Expr:
-    average = mean(col.close * col.volume, 20) / col.volume_mean_20
+    average = mean("close_volume", 20) / col.volume_mean_20
     return pl.when(col.volume_mean_20 == 0).then(0.0).otherwise(col.close / average - 1)
 
 
 def _volume_return_correlation() -> pl.Expr:
-    covariance = mean(col.log_return * col.volume, 20) - (col.log_return_20 / 20) * col.volume_mean_20
+    covariance = mean("return_volume", 20) - (col.log_return_20 / 20) * col.volume_mean_20
     correlation = covariance / (col.return_deviation_20 * col.volume_deviation_20)
     is_flat = (col.return_deviation_20 <= FLAT) | _volume_is_flat
     return pl.when(is_flat).then(0.0).otherwise(correlation.clip(-1, 1))
@@ -42,7 +42,7 @@ VOLUME_AND_SHAPE: Final = (
     Indicator(
         name="volume_oscillator_5_20",
         family="volume",
-        expression=volume_ratio(mean(col.volume, 5) - col.volume_mean_20, col.volume_mean_20),
+        expression=volume_ratio(mean("volume", 5) - col.volume_mean_20, col.volume_mean_20),
         warmup=19,
         unit="fraction of the average",
         formula="SMA(volume, 5) / SMA(volume, 20) - 1; 0 where nothing traded",
@@ -60,7 +60,7 @@ VOLUME_AND_SHAPE: Final = (
     Indicator(
         name="chaikin_money_flow_20",
         family="volume",
-        expression=volume_ratio(mean(col.close_location * col.volume, 20), col.volume_mean_20),
+        expression=volume_ratio(mean("located_volume", 20), col.volume_mean_20),
         warmup=19,
         unit="fraction, -1 to 1",
         formula="sum over 20 of close location x volume / that of the volume; 0 where nothing traded",
@@ -69,7 +69,7 @@ VOLUME_AND_SHAPE: Final = (
     Indicator(
         name="on_balance_volume_20",
         family="volume",
-        expression=volume_ratio(mean(col.log_return.sign() * col.volume, 20), col.volume_mean_20),
+        expression=volume_ratio(mean("signed_volume", 20), col.volume_mean_20),
         warmup=20,
         unit="fraction, -1 to 1",
         formula="sum over 20 of volume signed by the close's change / of the volume; 0 where nothing traded",
