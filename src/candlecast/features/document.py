@@ -28,10 +28,10 @@ Each is one number a bar, computed for each history (a ticker between two long g
 - **defined**: where a window stands still or nothing trades, the value is the one the formula names, never
   infinite. A price movement below a billionth of the price is rounding and counts as none.
 
-*First row* counts from 0 and is the first with a value when `features.warmup_bars` is no larger. Deviations are
-population deviations. EMA(n) and Wilder averages start as TA-Lib's do, from the mean of their first values.
-Where a source names TA-Lib, the tests hold the indicator against it to 1e-9; the others against a twin in
-`tests/oracle/indicators_twin.py` that reads as the formula does.
+*First row* counts from 0 and is the first with a value when `features.warmup_bars` is no larger. Deviations
+are population deviations. EMA(n) and Wilder averages start as TA-Lib's do, from the mean of their first
+values. Where a source names TA-Lib, the tests hold the indicator against it to 1e-9; the others against a
+twin in `tests/oracle/indicators_twin.py` that reads as the formula does.
 """
 
 
