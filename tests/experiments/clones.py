@@ -1,0 +1,111 @@
+"""A repository of one's own for an experiment: the working tree's files, tiny parameters, one commit."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[2]
+
+# The whole pipeline in seconds.
+TINY: dict[str, Any] = {
+    "data": {
+        "source": "synthetic",
+        "start": "2010-01-01",
+        "end": "2013-03-01",
+        "min_bars": 300,
+        "synthetic": {"tickers": 2, "bars": 500},
+    },
+    "features": {"warmup_bars": 60},
+    "windows": {"length": 40, "test_start": "2012-11-01", "validation_days": 60},
+    "model": {"width": 8, "tcn_blocks": 2},
+    "accum": {"micro_batch": 8, "steps": 4},
+    "train": {"epochs": 1, "validate_every": 256},
+    "baselines": {"summary_bars": [8], "boosting_iterations": 5},
+    "evaluate": {"bootstrap_replications": 20, "calibration_simulations": 0},
+}
+
+
+def update(values: Any, changes: dict[str, Any]) -> None:
+    """Change nested values in place; comments stay."""
+    for key, value in changes.items():
+        if isinstance(value, dict):
+            update(values[key], value)
+        else:
+            values[key] = value
+
+
+def make_clone(folder: Path) -> Path:
+    """Copy what git would carry, as it lies in the working tree, and commit it with small parameters."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    for name in subprocess.check_output(listed, cwd=ROOT, text=True).splitlines():
+        if (ROOT / name).is_file():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target)
+    yaml = YAML()
+    params = yaml.load(folder / "params.yaml")
+    update(params, TINY)
+    yaml.dump(params, folder / "params.yaml")
+    (folder / "dvc.lock").unlink(missing_ok=True)
+    git(folder, "init", "--quiet")
+    commit_all(folder)
+    return folder
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git in `folder` as somebody, and return what it printed."""
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    return subprocess.check_output(["git", *identity, *arguments], cwd=folder, text=True)
+
+
+def commit_all(folder: Path) -> None:
+    """Commit everything that git does not ignore."""
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "state")
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a user who has set nothing."""
+    left_out = ("MLFLOW_", "DVC_", "PYTEST_", "PYTHONPATH")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+    return kept | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "DVC_NO_ANALYTICS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def dvc(folder: Path, *arguments: str) -> str:
+    """Run dvc in `folder` and return all it said; a failure shows it."""
+    done = subprocess.run(
+        ["dvc", *arguments],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def stages_run(said: str) -> list[str]:
+    """Return the stages whose command DVC ran, from what it said."""
+    return re.findall(r"Running stage '(\w+)'", said)
+
+
+def wait_for_queue(folder: Path, seconds: float = 600.0) -> str:
+    """Wait until no queued experiment waits or runs, and return the last `dvc queue status`."""
+    end = time.monotonic() + seconds
+    while re.search(r"Queued|Running", said := dvc(folder, "queue", "status")):
+        assert time.monotonic() < end, said
+        time.sleep(1)
+    return said
