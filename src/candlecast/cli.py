@@ -36,7 +36,7 @@ def _ui_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _ui(arguments: Arguments) -> None:
-    from candlecast.tracking.server import choose_port, serve
+    from candlecast.tracking.server import charts_page, choose_port, serve
     from candlecast.tracking.store import quiet, tracking_store
 
     quiet(os.environ)
@@ -52,7 +52,7 @@ def _ui(arguments: Arguments) -> None:
     print(f"Starting MLflow on {store.name} ...", flush=True)
     try:
         with serve(store, os.environ, port) as (process, url):
-            print(f"Open {url}/#/experiments/{experiment}   (Ctrl-C ends it)", flush=True)
+            print(f"Open {url}{charts_page(experiment)}   (Ctrl-C ends it)", flush=True)
             while process.poll() is None:
                 time.sleep(0.5)  # a signal that reaches another thread does not interrupt a longer wait
             raise TrackingError(f"MLflow ended by itself with status {process.returncode}")

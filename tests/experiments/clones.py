@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ TINY: dict[str, Any] = {
     "accum": {"micro_batch": 8, "steps": 4},
     "train": {"epochs": 1, "validate_every": 256},
     "baselines": {"summary_bars": [8], "boosting_iterations": 5},
-    "evaluate": {"bootstrap_replications": 20, "calibration_simulations": 0},
+    "evaluate": {"bootstrap_replications": 100, "calibration_simulations": 0},
 }
 
 
@@ -41,6 +42,14 @@ def update(values: Any, changes: dict[str, Any]) -> None:
             values[key] = value
 
 
+def set_params(folder: Path, changes: dict[str, Any]) -> None:
+    """Change keys of the clone's parameters file."""
+    yaml = YAML()
+    params = yaml.load(folder / "params.yaml")
+    update(params, changes)
+    yaml.dump(params, folder / "params.yaml")
+
+
 def make_clone(folder: Path) -> Path:
     """Copy what git would carry, as it lies in the working tree, and commit it with small parameters."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
@@ -49,10 +58,7 @@ def make_clone(folder: Path) -> Path:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target)
-    yaml = YAML()
-    params = yaml.load(folder / "params.yaml")
-    update(params, TINY)
-    yaml.dump(params, folder / "params.yaml")
+    set_params(folder, TINY)
     (folder / "dvc.lock").unlink(missing_ok=True)
     git(folder, "init", "--quiet")
     commit_all(folder)
@@ -84,17 +90,20 @@ def environment() -> dict[str, str]:
 
 def dvc(folder: Path, *arguments: str) -> str:
     """Run dvc in `folder` and return all it said; a failure shows it."""
-    done = subprocess.run(
-        ["dvc", *arguments],
-        cwd=folder,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    # Into a file: a worker that `dvc queue start` leaves behind would hold a pipe open.
+    with tempfile.TemporaryFile("w+") as output:
+        done = subprocess.run(
+            ["dvc", *arguments],
+            cwd=folder,
+            env=environment(),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        output.seek(0)
+        said = output.read()
+    assert done.returncode == 0, said
+    return said
 
 
 def stages_run(said: str) -> list[str]:

@@ -1,6 +1,7 @@
 """DVC's ways of running an experiment, on the whole pipeline, made small."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,12 +34,13 @@ def results(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A repository whose pipeline has run, and whose results are committed."""
     folder = make_clone(tmp_path_factory.mktemp("experiments") / "first")
     dvc(folder, "repro")
     commit_all(folder)
-    return folder
+    yield folder
+    dvc(folder, "queue", "stop")  # a worker without work would stay
 
 
 def test_a_second_repro_has_nothing_to_do(clone: Path) -> None:

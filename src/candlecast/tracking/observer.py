@@ -113,7 +113,7 @@ class MLflowObserver:
         }
         if summary.best_loss is not None and summary.best_update is not None:
             totals |= {"val/best_loss": summary.best_loss, "val/best_update": summary.best_update}
-        self.buffer.add(totals, summary.update)
+        self.buffer.add(totals, 0)  # MLflow draws a single point at step 0 as a bar
         if self.buffer.send() and self._events:
             self._write_events()
 

@@ -1,15 +1,17 @@
 """MLflow's pages on this machine, started light and ended with everything it started."""
 
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from urllib.parse import urlencode
 
 from candlecast.errors import TrackingError
 from candlecast.tracking.store import Store
@@ -29,6 +31,17 @@ def choose_port(port: int) -> int:
             ) from None
         free: int = probe.getsockname()[1]
         return free
+
+
+def charts_page(experiment: str) -> str:
+    """Return the path of the page that draws all runs of an experiment; MLflow's own choice shows none."""
+    return f"/#/experiments/{experiment}/runs?workflowType=machine_learning&compareRunsMode=CHART"
+
+
+def compare_page(experiment: str, run_ids: Sequence[str]) -> str:
+    """Return the path of the page that lays parameters and scores of some runs side by side."""
+    query = {"runs": json.dumps([*run_ids]), "experiments": json.dumps([experiment])}
+    return f"/#/compare-runs?{urlencode(query)}&workflowType=machine_learning"
 
 
 @contextmanager
