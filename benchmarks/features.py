@@ -5,7 +5,8 @@
 The peers give raw outputs, these are scale-free, checked and cut to their warm-up. Rounds alternate, so that
 another load on the machine hits all; a ratio is of the best rounds. A peer too slow for the whole universe
 runs on part of it and is counted by rows. Memory is the rise of the resident set, against the size of the
-result. Scaling reads bars from a file, a chunk at a time, in a process of its own for each size.
+result. Scaling reads bars from a file, a chunk at a time, in a process of its own for each size. Seconds of
+the processor count all threads and are the fairer figure on a machine that has other work.
 """
 
 import argparse
@@ -20,13 +21,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 from benchmarks.features_market import peak_memory, random_bars, write_copies
-from benchmarks.features_peers import Peer, installed_peers
+from benchmarks.features_peers import Peer, installed_peers, talib_same_groupby
 
 from candlecast.features.build import CHUNK_ROWS, build_features, feature_chunks
 from candlecast.features.config import FeaturesConfig
+from candlecast.schema import FEATURE_KEYS
 
 CONFIG = FeaturesConfig(families=("trend", "momentum", "volatility", "volume"), warmup_bars=120)
 OURS = "candlecast, 32 features"
@@ -44,25 +47,42 @@ def compare(bars: pl.DataFrame, rounds: int) -> dict[str, dict[str, float]]:
         frame = part_of(bars, SLOW.get(name, 1))
         runs[name] = (run, frame, frame.to_pandas())
     seconds: dict[str, list[float]] = {name: [] for name in runs}
+    processor: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, (run, frame, table) in runs.items():
-            start = time.perf_counter()
+            times = bars.height / frame.height
+            start, start_processor = time.perf_counter(), time.process_time()
             run(frame, table)
-            seconds[name].append((time.perf_counter() - start) * bars.height / frame.height)
+            processor[name].append((time.process_time() - start_processor) * times)
+            seconds[name].append((time.perf_counter() - start) * times)
     best = {name: min(values) for name, values in seconds.items()}
     return {
         name: {
             "seconds": best[name],
             "slowest_round": max(seconds[name]),
+            "processor_seconds": min(processor[name]),
             "candlecast_is_times_faster": best[name] / best[OURS],
         }
         for name in runs
     }
 
 
-def memory(bars: pl.DataFrame) -> dict[str, float]:
-    size = build_features(bars, CONFIG).estimated_size()
-    peak = peak_memory(lambda: build_features(bars, CONFIG))
+def check_same(bars: pl.DataFrame) -> None:
+    """The peer that claims the same 32 gives the same 32."""
+    ours = build_features(bars, CONFIG).select(pl.all().exclude(*FEATURE_KEYS))
+    theirs = talib_same_groupby(bars, bars.to_pandas())
+    assert ours.columns == list(theirs.columns)
+    for name in ours.columns:
+        column = ours[name].to_numpy()
+        known = np.isfinite(column)
+        np.testing.assert_allclose(theirs[name].to_numpy()[known], column[known], rtol=1e-5, atol=1e-6)
+
+
+def run_whole(path: Path) -> dict[str, float]:
+    bars = pl.read_parquet(path)
+    features: list[pl.DataFrame] = []
+    peak = peak_memory(lambda: features.append(build_features(bars, CONFIG)))
+    size = features[0].estimated_size()
     return {"result_bytes": size, "peak_bytes": peak, "peak_over_result": peak / size}
 
 
@@ -74,30 +94,35 @@ def run_chunks(path: Path, chunk_rows: int) -> dict[str, float]:
         for chunk in feature_chunks(pl.scan_parquet(path), CONFIG, chunk_rows):
             rows += chunk.height
 
-    start = time.perf_counter()
+    start, start_processor = time.perf_counter(), time.process_time()
     peak = peak_memory(build)
-    return {"rows": rows, "seconds": time.perf_counter() - start, "peak_bytes": peak}
+    return {
+        "rows": rows,
+        "seconds": time.perf_counter() - start,
+        "processor_seconds": time.process_time() - start_processor,
+        "peak_bytes": peak,
+    }
 
 
 def in_own_process(path: Path, chunk_rows: int) -> dict[str, float]:
-    command = [sys.executable, "-m", "benchmarks.features", "--chunks", str(path), str(chunk_rows)]
+    """Run a file of bars in a fresh process; 0 rows a chunk: all of it at once, with the result kept."""
+    command = [sys.executable, "-m", "benchmarks.features", "--file", str(path), str(chunk_rows)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     figures: dict[str, float] = json.loads(output)
     return figures
 
 
-def scale(bars: pl.DataFrame, millions: list[int]) -> list[dict[str, float]]:
+def scale(bars: pl.DataFrame, millions: list[int]) -> dict[str, Any]:
+    figures: dict[str, Any] = {"chunks": []}
     with tempfile.TemporaryDirectory() as folder:
-        figures = []
         for copies in millions:
             path = Path(folder) / f"{copies}.parquet"
             write_copies(bars, copies, path)
+            if copies == millions[0]:
+                figures["memory"] = in_own_process(path, 0)
             sizes = [CHUNK_ROWS // 4, CHUNK_ROWS, CHUNK_ROWS * 4] if copies == millions[-1] else [CHUNK_ROWS]
             for chunk_rows in sizes:
-                best = min(
-                    (in_own_process(path, chunk_rows) for _ in range(2)), key=lambda run: run["seconds"]
-                )
-                figures.append({"chunk_rows": chunk_rows, **best})
+                figures["chunks"].append({"chunk_rows": chunk_rows, **in_own_process(path, chunk_rows)})
             path.unlink()
     return figures
 
@@ -106,16 +131,18 @@ def report(result: dict[str, Any], write: Callable[[str], None]) -> None:
     write(f"{result['machine']}: {result['rows']:,} rows, {result['tickers']} tickers")
     for name, figures in result["speed"].items():
         write(
-            f"{name:<38}{figures['seconds']:>8.2f} s (slowest round {figures['slowest_round']:.2f}), "
+            f"{name:<38}{figures['seconds']:>8.2f} s (slowest round {figures['slowest_round']:.2f}, "
+            f"processor {figures['processor_seconds']:.2f}), "
             f"candlecast is {figures['candlecast_is_times_faster']:.2f} x as fast"
         )
-    use = result["memory"]
+    use = result["scale"]["memory"]
     peak, size = use["peak_bytes"] / 1e6, use["result_bytes"] / 1e6
     write(f"memory: {peak:,.0f} MB at most for a result of {size:,.0f} MB, {use['peak_over_result']:.2f} x")
-    for run in result["scale"]:
+    for run in result["scale"]["chunks"]:
         write(
             f"{run['rows'] / 1e6:>6.0f} M rows from a file, {run['chunk_rows']:>7,} rows a chunk: "
-            f"{run['seconds']:>7.2f} s, {run['seconds'] / run['rows'] * 1e6:.3f} s a million, "
+            f"{run['seconds']:>7.2f} s, {run['seconds'] / run['rows'] * 1e6:.3f} s a million "
+            f"(processor {run['processor_seconds'] / run['rows'] * 1e6:.3f}), "
             f"{run['peak_bytes'] / 1e6:,.0f} MB"
         )
 
@@ -125,21 +152,22 @@ def main() -> None:
     parser.add_argument("--tickers", type=int, default=200)
     parser.add_argument("--bars", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--scale", type=int, nargs="*", default=[1, 10], help="how many such universes")
+    parser.add_argument("--scale", type=int, nargs="+", default=[1, 10], help="how many such universes")
     parser.add_argument("--json", type=Path, help="write the figures there")
-    parser.add_argument("--chunks", nargs=2, metavar=("FILE", "ROWS"), help=argparse.SUPPRESS)
+    parser.add_argument("--file", nargs=2, metavar=("FILE", "ROWS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.chunks:
-        sys.stdout.write(json.dumps(run_chunks(Path(options.chunks[0]), int(options.chunks[1]))))
+    if options.file:
+        path, chunk_rows = Path(options.file[0]), int(options.file[1])
+        sys.stdout.write(json.dumps(run_chunks(path, chunk_rows) if chunk_rows else run_whole(path)))
         return
     bars = random_bars(options.tickers, options.bars)
+    check_same(bars.head(2 * options.bars))
     result = {
         "machine": f"{platform.machine()}, {os.cpu_count()} processors, polars {pl.__version__}",
         "rows": bars.height,
         "tickers": options.tickers,
-        "speed": compare(bars, options.rounds),
-        "memory": memory(bars),
-        "scale": scale(bars, options.scale) if options.scale else [],
+        "speed": compare(bars, options.rounds) if options.rounds else {},
+        "scale": scale(bars, options.scale),
     }
     report(result, print)
     if options.json:

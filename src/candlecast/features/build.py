@@ -39,7 +39,7 @@ def build_features(
 
     An indicator is null on the first `config.warmup_bars` rows of each history, and on the first
     `Indicator.warmup` of them if that is more. It is computed in Float64. The rows may come in any order.
-    Beside the result, memory holds what `chunk_rows` rows need, which is about 600 bytes each.
+    Beside the result, memory holds what `chunk_rows` rows need, which is about a kilobyte each.
 
     Raises
     ------
