@@ -156,6 +156,14 @@ def test_a_bar_given_twice_is_refused() -> None:
         build_features(pl.concat([bars, bars.slice(9, 1)]), ALL)
 
 
+@pytest.mark.parametrize("key", ["ticker", "date", "segment"])
+def test_a_bar_that_belongs_nowhere_is_refused(key: str) -> None:
+    bars = random_bars(30, seed=5)
+    nowhere = bars.with_columns(pl.when(pl.int_range(pl.len()) == 7).then(None).otherwise(key).alias(key))
+    with pytest.raises(DataError, match="lacks its ticker, date or segment"):
+        build_features(nowhere, ALL)
+
+
 def test_a_missing_column_is_refused() -> None:
     with pytest.raises(DataError, match="volume"):
         build_features(random_bars(30, seed=5).drop("volume"), ALL)

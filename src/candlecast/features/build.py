@@ -125,6 +125,9 @@ def _refuse_bad_rows(bars: pl.DataFrame) -> None:
     price_is_sound = pl.all_horizontal(pl.col(*_PRICES).is_between(0, math.inf, closed="none"))
     volume_is_sound = pl.col("volume").is_between(0, math.inf, closed="left")
     faults = {
+        "lacks its ticker, date or segment; leave it out": pl.any_horizontal(
+            pl.col("ticker", "date", "segment").is_null()
+        ),
         "is there twice; keep one of them": pl.all_horizontal(
             pl.col("ticker", "date") == pl.col("ticker", "date").shift(1)
         ),
