@@ -10,7 +10,9 @@ from candlecast.training.memory_plan import MIB, plan_settings
 
 
 def test_a_processor_cannot_be_measured_and_the_error_says_so() -> None:
-    with pytest.raises(TrainingError, match="on a CUDA device only, not on cpu; leave --measure out"):
+    with pytest.raises(
+        TrainingError, match="on a CUDA device only, and there is none at cpu; leave --measure out"
+    ):
         measure(WORKLOAD, "fp32", 2, 4, torch.device("cpu"))
 
 

@@ -39,9 +39,9 @@ def measure(
     TrainingError
         The device is not a GPU, which alone keeps such a count.
     """
-    if device.type != "cuda":
+    if device.type != "cuda" or not torch.cuda.is_available():
         raise TrainingError(
-            f"memory can be measured on a CUDA device only, not on {device}; leave --measure out"
+            f"memory can be measured on a CUDA device only, and there is none at {device}; leave --measure out"
         )
     with torch.random.fork_rng([device]):
         rehearsal = Rehearsal(workload, precision, effective_batch, device)
@@ -55,8 +55,11 @@ def measure(
     )
 
 
-def measure_plan(workload: Workload, plan: MemoryPlan, device: torch.device) -> list[Comparison]:
-    """Return the prediction and the measurement of every row that fits."""
+def measure_plan(
+    workload: Workload, plan: MemoryPlan, device: torch.device | str = "cuda"
+) -> list[Comparison]:
+    """Return the prediction and the measurement of every row that fits; raise as `measure` does."""
+    device = torch.device(device)
     comparisons = []
     for row in plan.rows:
         if not row.fits:

@@ -1,0 +1,57 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from candlecast.cli import main
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def params(tmp_path: Path) -> Path:
+    """A model small enough to be rehearsed in seconds."""
+    values: dict[str, Any] = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
+    values["model"] |= {"width": 8, "tcn_blocks": 1}
+    values["windows"] |= {"length": 24}
+    values["baselines"] |= {"summary_bars": [8]}
+    values["accum"] |= {"micro_batch": 2, "steps": 4}
+    path = tmp_path / "params.yaml"
+    with path.open("w") as file:
+        YAML().dump(values, file)
+    return path
+
+
+def test_a_plan_is_printed_and_drawn(
+    params: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figure = tmp_path / "memory.svg"
+    main(["plan", "--params", str(params), "--budget", "1GiB", "--figure", str(figure)])
+    printed = capsys.readouterr().out
+    assert "Effective batch 8, budget 1.0 GiB" in printed
+    assert "all 8 windows fit at once; accumulation has nothing to add" in printed
+    assert figure.read_text().startswith("<svg ")
+
+
+def test_the_effective_batch_can_be_asked_for(params: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["plan", "--params", str(params), "--effective-batch", "6", "--budget", "300 KiB"])
+    assert "Effective batch 6, budget 300.0 KiB" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--budget", "24XB"],
+            "error: budget: '24XB' is no size in memory; give one such as 24GiB or 512MiB",
+        ),
+        (["--params", "nowhere.yaml"], "error: nowhere.yaml: no such file"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused_in_one_line(
+    params: Path, options: list[str], message: str
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["plan", "--params", str(params), *options])
+    assert str(exit_.value.code).startswith(message)
