@@ -41,7 +41,8 @@ def measure(
     """
     if device.type != "cuda" or not torch.cuda.is_available():
         raise TrainingError(
-            f"memory can be measured on a CUDA device only, and there is none at {device}; leave --measure out"
+            f"memory can be measured on a CUDA device only, and there is none at {device}; "
+            "leave --measure out"
         )
     with torch.random.fork_rng([device]):
         rehearsal = Rehearsal(workload, precision, effective_batch, device)
