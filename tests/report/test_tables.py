@@ -1,15 +1,8 @@
 import pytest
 
 from candlecast.data.quality import CHECKS
-from candlecast.report.tables import (
-    SCORES,
-    best_baseline,
-    check_table,
-    flatten,
-    headline_table,
-    history_table,
-    label,
-)
+from candlecast.report.scores import SCORES, label
+from candlecast.report.tables import best_baseline, check_table, flatten, headline_table, history_table
 
 
 def test_the_best_baseline_is_the_lowest_error_and_the_highest_score():

@@ -14,6 +14,8 @@ from io import StringIO
 from typing import Any, Final
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 
 # Stand-ins, each a colour that nothing else uses, and the CSS variable of the page that takes its place.
@@ -110,3 +112,11 @@ def standalone(drawing: Drawing) -> str:
     colours = ";".join(f"--{variable}:{colour}" for colour, variable in _VARIABLES.items())
     style = f"{colours};background:white;font-family:sans-serif"
     return drawing.svg.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" style="{style}" ', 1)
+
+
+def date_axis(axes: Axes) -> None:
+    """Write dates along the horizontal axis, as short as they stay clear."""
+    locator = AutoDateLocator(maxticks=8)  # type: ignore[no-untyped-call]
+    axes.xaxis_date()
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]

@@ -6,8 +6,6 @@ from typing import Final
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -18,7 +16,19 @@ from candlecast.evaluation.breakdown import (
     reliability,
     return_deciles,
 )
-from candlecast.report.drawing import BAD, BASELINE, INK, MODEL, MUTED, PAPER, SIZE, Drawing, canvas, to_svg
+from candlecast.report.drawing import (
+    BAD,
+    BASELINE,
+    INK,
+    MODEL,
+    MUTED,
+    PAPER,
+    SIZE,
+    Drawing,
+    canvas,
+    date_axis,
+    to_svg,
+)
 
 MAX_POINTS: Final = 800  # windows in a scatter; more only make the page heavy and the cloud solid
 
@@ -44,7 +54,7 @@ def split_timeline(boundaries: Mapping[str, str]) -> Drawing:
         axes.set_yticks([])
         axes.grid(False)
         axes.spines["left"].set_visible(False)
-        _date_axis(axes)
+        date_axis(axes)
         svg = to_svg(figure, "split", alt)
     caption = "Window ends of each part. Those whose outcome would reach into the next part are left out."
     return Drawing("split", "The split in time", svg, alt, caption)
@@ -54,7 +64,7 @@ def training_curves(history: pl.DataFrame, validation: pl.DataFrame) -> Drawing:
     """Draw loss, learning rate and gradient norm against windows seen."""
     best = validation.filter("best").row(-1, named=True)
     alt = (
-        f"Training and validation loss, learning rate and gradient norm against windows seen. "
+        "Training and validation loss, learning rate and gradient norm against windows seen. "
         f"Lowest validation loss {best['loss']:.4f} at update {best['update']}, "
         f"after {best['samples_seen']:,} windows."
     )
@@ -247,10 +257,3 @@ def accuracy_bars(frame: pl.DataFrame, by: str) -> Drawing:
         svg = to_svg(figure, name, alt)
     counts = ", ".join(f"{label}: {count:,}" for label, count in zip(labels, table["windows"], strict=True))
     return Drawing(name, f"Accuracy by {by}", svg, alt, f"Windows in each: {counts}.")
-
-
-def _date_axis(axes: Axes) -> None:
-    locator = AutoDateLocator(maxticks=8)  # type: ignore[no-untyped-call]
-    axes.xaxis_date()
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]

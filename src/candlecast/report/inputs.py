@@ -8,6 +8,8 @@ from typing import Any, Final
 import polars as pl
 
 from candlecast.data.manifest import Manifest
+from candlecast.evaluation.assess import Assessment
+from candlecast.evaluation.audit import Audit
 from candlecast.evaluation.evaluate import Metrics
 
 _COUNTERS: Final = ("update", "micro_step", "skipped_updates", "samples_seen")
@@ -24,6 +26,8 @@ class ReportInputs:
     manifest: Manifest
     boundaries: Mapping[str, str]  # Split.boundaries: train_start, train_end, validation_start, ...
     params: Mapping[str, Any]  # params.yaml as read
+    assessment: Assessment | None  # None: the test span is too short for intervals
+    audit: Audit | None  # None: the audit was not run
     provenance: Mapping[str, str]  # label -> value: commit, data hash, versions, hardware, MLflow run, ...
 
 

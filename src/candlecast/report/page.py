@@ -1,16 +1,17 @@
 """The report: one self-contained HTML page, opened offline, from what the stages left."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from candlecast.evaluation.evaluate import MODEL, select
 from candlecast.files import write_text
-from candlecast.report import figures, tables
+from candlecast.report import curves, evidence_tables, figures, sentences, tables
 from candlecast.report.drawing import Drawing
 from candlecast.report.inputs import ReportInputs
-from candlecast.report.verdict import verdict
+from candlecast.report.verdict import answer, lead
 
 
 def write_report(inputs: ReportInputs, path: Path) -> None:
@@ -21,7 +22,6 @@ def write_report(inputs: ReportInputs, path: Path) -> None:
 def render(inputs: ReportInputs) -> str:
     """Return the page as HTML."""
     test = select(inputs.forecasts, MODEL, "test")
-    horizon = int(inputs.params["windows"]["horizon"])
     environment = Environment(
         loader=PackageLoader("candlecast.report", "."),
         autoescape=True,
@@ -29,30 +29,56 @@ def render(inputs: ReportInputs) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    answer, *sentences = verdict(inputs.metrics, test, horizon)
+    drawings = [drawing for drawing in _drawings(inputs, test) if drawing is not None]
     return environment.get_template("report.html").render(
-        answer=answer,
-        sentences=sentences,
-        test=test,
-        horizon=horizon,
         inputs=inputs,
+        test=test,
+        horizon=int(inputs.params["windows"]["horizon"]),
+        lead=lead(inputs.metrics),
         headline=tables.headline_table(inputs.metrics),
         histories=tables.history_table(inputs.manifest),
         checks=tables.check_table(inputs.manifest),
         quality=inputs.manifest.quality.summary(),
         params=list(tables.flatten(inputs.params)),
-        drawings={drawing.name: drawing for drawing in _drawings(inputs, test)},
+        drawings={drawing.name: drawing for drawing in drawings},
         style=environment.get_template("report.css").render(),
+        **_judgement(inputs),
     )
 
 
-def _drawings(inputs: ReportInputs, test: pl.DataFrame) -> list[Drawing]:
+def _judgement(inputs: ReportInputs) -> dict[str, Any]:
+    assessment = inputs.assessment
+    if assessment is None:
+        return {"answer": answer(None), "evidence": None}
+    evidence, economics = assessment.evidence, assessment.economics
+    return {
+        "answer": answer(evidence),
+        "evidence": evidence,
+        "intervals": evidence_tables.evidence_table(evidence),
+        "power": sentences.power_sentence(evidence),
+        "method": sentences.method_sentence(evidence),
+        "claims": sentences.claim_sentences(evidence),
+        "calibrated": evidence_tables.calibration_table(assessment.calibrated)
+        if assessment.calibrated
+        else None,
+        "economics": evidence_tables.economics_table(economics),
+        "earned": sentences.economics_sentences(economics, evidence.confidence),
+    }
+
+
+def _drawings(inputs: ReportInputs, test: pl.DataFrame) -> list[Drawing | None]:
+    rival = tables.best_baseline(inputs.metrics, "directional_accuracy")
+    economics = inputs.assessment.economics if inputs.assessment else None
+    costs = [float(cost) for cost in inputs.params["evaluate"]["costs_bp"]]
     return [
         figures.split_timeline(inputs.boundaries),
         figures.training_curves(inputs.history, inputs.validation),
         figures.predicted_and_realised(test),
         figures.reliability_diagram(test, int(inputs.params["evaluate"]["reliability_bins"])),
         figures.confusion_matrix(test),
+        curves.rolling_accuracy(test, select(inputs.forecasts, rival, "test")),
         figures.accuracy_bars(test, "year"),
         figures.accuracy_bars(test, "ticker"),
+        curves.capital_curves(economics, costs[len(costs) // 2]) if economics else None,
+        curves.noise_scale(inputs.history),
     ]

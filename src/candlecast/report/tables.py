@@ -1,21 +1,13 @@
 """The tables of the report as plain records; the template draws them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from candlecast.data.manifest import History, Manifest
 from candlecast.data.quality import MEANING
 from candlecast.evaluation.evaluate import Metrics
-
-LABELS: Final = {
-    "candlecast": "Candlecast",
-    "training_mean": "Training mean and majority",
-    "zero_return": "Zero return",
-    "last_return": "Last return again",
-    "ridge_logistic": "Ridge and logistic regression",
-    "gradient_boosting": "Gradient boosting",
-}
+from candlecast.report.scores import SCORES, Score, label
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,117 +33,6 @@ class Table:
 
     heads: tuple[tuple[str, str], ...]
     rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """How a score of `metrics.json` is shown."""
-
-    name: str
-    label: str
-    explanation: str
-    show: Callable[[float], str]
-    show_difference: Callable[[float], str]
-
-
-def label(model: str) -> str:
-    """Return a model's name for a reader."""
-    return LABELS.get(model, model.replace("_", " ").capitalize())
-
-
-def _percent(value: float) -> str:
-    return f"{value:.1%}"
-
-
-def _points(value: float) -> str:
-    return f"{100 * value:+.1f} pt".replace("-", "\u2212")
-
-
-def percent(value: float) -> str:
-    """Return a share as a signed percentage."""
-    return f"{100 * value:+.2f}%".replace("-", "\u2212")
-
-
-def _size(value: float) -> str:
-    return f"{100 * value:.3f}%"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.3f}".replace("-", "\u2212")
-
-
-def _plain(value: float) -> str:
-    return f"{value:.3f}"
-
-
-SCORES: Final = (
-    Score(
-        "directional_accuracy",
-        "Directional accuracy",
-        "share of windows whose direction was called right",
-        _percent,
-        _points,
-    ),
-    Score(
-        "balanced_accuracy",
-        "Balanced accuracy",
-        "mean of the shares right among ups and among downs; 50% is no skill",
-        _percent,
-        _points,
-    ),
-    Score(
-        "matthews_correlation_score",
-        "MCC",
-        "Matthews' correlation of called and realised direction; 0 is no skill",
-        _signed,
-        _signed,
-    ),
-    Score(
-        "roc_auc_score",
-        "ROC-AUC",
-        "chance that an up had a higher probability than a down; 0.5 is no skill",
-        _plain,
-        _signed,
-    ),
-    Score(
-        "brier_error",
-        "Brier error",
-        "mean squared error of the probability; 0.25 is one half always; lower is better",
-        _plain,
-        _signed,
-    ),
-    Score(
-        "out_of_sample_r2_score",
-        "R\u00b2",
-        "share of squared error removed from the training mean's; 0 is no skill",
-        percent,
-        percent,
-    ),
-    Score(
-        "root_mean_squared_error",
-        "RMSE",
-        "root mean squared error of the log-return; lower is better",
-        _size,
-        percent,
-    ),
-    Score(
-        "mean_absolute_error", "MAE", "mean absolute error of the log-return; lower is better", _size, percent
-    ),
-    Score(
-        "daily_rank_information_coefficient_score",
-        "Rank IC, daily",
-        "rank correlation across tickers, mean over days",
-        _signed,
-        _signed,
-    ),
-    Score(
-        "pooled_rank_information_coefficient_score",
-        "Rank IC, pooled",
-        "rank correlation over all windows",
-        _signed,
-        _signed,
-    ),
-)
 
 
 def best_baseline(metrics: Metrics, score: str) -> str:

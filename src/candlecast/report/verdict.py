@@ -1,42 +1,54 @@
-"""What the numbers allow one to say, in words."""
+"""What the numbers allow one to say, in words: never more than the intervals and the tests together."""
 
-import math
-from typing import Any
-
-import polars as pl
+from typing import Any, Final
 
 from candlecast.evaluation.evaluate import Metrics
-from candlecast.report.tables import best_baseline, label, percent
+from candlecast.evaluation.evidence import LEVEL, Evidence
+from candlecast.report.scores import label, percent, share
+from candlecast.report.tables import best_baseline
+
+# The direction and the size of the return: the score shown, and the daily loss that is tested.
+_HEADLINES: Final = {
+    "direction": ("directional_accuracy", "brier"),
+    "size of the return": ("out_of_sample_r2_score", "squared"),
+}
 
 
-def verdict(metrics: Metrics, frame: pl.DataFrame, horizon: int) -> list[str]:
-    """Return sentences on the network's test forecasts `frame`, the first the answer."""
-    days = frame["date"].n_unique()
-    independent = max(days // horizon, 1)
-    error = 0.5 / math.sqrt(independent)
+def answer(evidence: Evidence | None) -> str:
+    """Return one sentence: the page's headline.
+
+    Skill is claimed only where the interval of the difference to the best baseline lies on the good side of
+    zero *and* the loss is below every baseline's at 5 %, the number of trainings counted.
+    """
+    if evidence is None:
+        return "This test span is too short to tell skill from luck."
+    found, worse = [], []
+    for what, (score, loss) in _HEADLINES.items():
+        gain = evidence.score(score).gain
+        if gain == 1 and evidence.beats_every_baseline(loss) < LEVEL:
+            found.append(what)
+        elif gain == -1:
+            worse.append(what)
+    if found:
+        return (
+            f"Better than every baseline here in the {' and the '.join(found)}. One test span is one sample."
+        )
+    if len(worse) == len(_HEADLINES):
+        return "Worse than the best baseline, in the direction and in the size of the return."
+    if worse:
+        return f"No skill beyond the baselines; worse than the best of them in the {worse[0]}."
+    return "No skill beyond the baselines that this test span can tell from luck."
+
+
+def lead(metrics: Metrics) -> str:
+    """Return the two headline scores beside the best baseline of each."""
     test: Any = metrics["test"]
     baselines: Any = metrics["baselines"]
-    accuracy, r2 = test["directional_accuracy"], test["out_of_sample_r2_score"]
-    name = best_baseline(metrics, "directional_accuracy")
-    gain = accuracy - baselines[name]["directional_accuracy"]
-    r2_name = best_baseline(metrics, "out_of_sample_r2_score")
-    r2_gain = r2 - baselines[r2_name]["out_of_sample_r2_score"]
-    if gain <= 0 and r2_gain <= 0:
-        answer = "No skill beyond the baselines, neither in the direction nor in the size of the return."
-    elif gain > 2 * error and r2_gain > 0:
-        answer = (
-            "Ahead of every baseline here, by more than chance alone would usually give. "
-            "One test span is one sample."
-        )
-    else:
-        answer = "No skill beyond the baselines that this test span could tell from luck."
-    return [
-        answer,
-        f"The direction was called right in {accuracy:.1%} of windows; the best baseline "
-        f"({label(name)}) reached {baselines[name]['directional_accuracy']:.1%}. The return forecast removed "
-        f"{percent(r2)} of the training mean's squared error; the best baseline ({label(r2_name)}) "
-        f"{percent(baselines[r2_name]['out_of_sample_r2_score'])}.",
-        f"{frame.height:,} windows sound like many, but outcomes {horizon} bars long overlap and tickers "
-        f"move together: {days} days hold about {independent} independent outcomes of the market, so an "
-        f"accuracy is uncertain by roughly \u00b1{200 * error:.0f} points (two standard errors).",
-    ]
+    called = best_baseline(metrics, "directional_accuracy")
+    sized = best_baseline(metrics, "out_of_sample_r2_score")
+    return (
+        f"The direction was called right in {share(test['directional_accuracy'])} of windows; the best "
+        f"baseline ({label(called)}) reached {share(baselines[called]['directional_accuracy'])}. The return "
+        f"forecast removed {percent(test['out_of_sample_r2_score'])} of the training mean's squared error; "
+        f"the best baseline ({label(sized)}) {percent(baselines[sized]['out_of_sample_r2_score'])}."
+    )

@@ -1,0 +1,135 @@
+"""How scores, models and numbers are written for a reader."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+LABELS: Final = {
+    "candlecast": "Candlecast",
+    "training_mean": "Training mean and majority",
+    "zero_return": "Zero return",
+    "last_return": "Last return again",
+    "ridge_logistic": "Ridge and logistic regression",
+    "gradient_boosting": "Gradient boosting",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How a score of `metrics.json` is shown."""
+
+    name: str
+    label: str
+    explanation: str
+    show: Callable[[float], str]
+    show_difference: Callable[[float], str]
+
+
+def label(model: str) -> str:
+    """Return a model's name for a reader."""
+    return LABELS.get(model, model.replace("_", " ").capitalize())
+
+
+def share(value: float) -> str:
+    """Return a share as a percentage."""
+    return f"{value:.1%}"
+
+
+def points(value: float) -> str:
+    """Return a difference of shares in percentage points."""
+    return f"{100 * value:+.1f} pt".replace("-", "\u2212")
+
+
+def percent(value: float) -> str:
+    """Return a share as a signed percentage."""
+    return f"{100 * value:+.2f}%".replace("-", "\u2212")
+
+
+def size(value: float) -> str:
+    """Return a small log-return as a percentage."""
+    return f"{100 * value:.3f}%"
+
+
+def signed(value: float) -> str:
+    """Return a number with its sign."""
+    return f"{value:+.3f}".replace("-", "\u2212")
+
+
+def plain(value: float) -> str:
+    """Return a number as it is."""
+    return f"{value:.3f}"
+
+
+def p_value(value: float) -> str:
+    """Return a p-value in words a reader knows."""
+    return "p < 0.001" if value < 0.001 else f"p = {value:.2f}" if value >= 0.01 else f"p = {value:.3f}"
+
+
+SCORES: Final = (
+    Score(
+        "directional_accuracy",
+        "Directional accuracy",
+        "share of windows whose direction was called right",
+        share,
+        points,
+    ),
+    Score(
+        "balanced_accuracy",
+        "Balanced accuracy",
+        "mean of the shares right among ups and among downs; 50% is no skill",
+        share,
+        points,
+    ),
+    Score(
+        "matthews_correlation_score",
+        "MCC",
+        "Matthews' correlation of called and realised direction; 0 is no skill",
+        signed,
+        signed,
+    ),
+    Score(
+        "roc_auc_score",
+        "ROC-AUC",
+        "chance that an up had a higher probability than a down; 0.5 is no skill",
+        plain,
+        signed,
+    ),
+    Score(
+        "brier_error",
+        "Brier error",
+        "mean squared error of the probability; 0.25 is one half always; lower is better",
+        plain,
+        signed,
+    ),
+    Score(
+        "out_of_sample_r2_score",
+        "R\u00b2",
+        "share of squared error removed from the training mean's; 0 is no skill",
+        percent,
+        percent,
+    ),
+    Score(
+        "root_mean_squared_error",
+        "RMSE",
+        "root mean squared error of the log-return; lower is better",
+        size,
+        percent,
+    ),
+    Score(
+        "mean_absolute_error", "MAE", "mean absolute error of the log-return; lower is better", size, percent
+    ),
+    Score(
+        "daily_rank_information_coefficient_score",
+        "Rank IC, daily",
+        "rank correlation across tickers, mean over days",
+        signed,
+        signed,
+    ),
+    Score(
+        "pooled_rank_information_coefficient_score",
+        "Rank IC, pooled",
+        "rank correlation over all windows",
+        signed,
+        signed,
+    ),
+)
