@@ -49,7 +49,7 @@ def block_length(daily: NDArray[np.float64], horizon: int) -> int:
     if days < MIN_BLOCKS * horizon:
         raise EvaluationError(
             f"windows.horizon: {days} test days hold fewer than {MIN_BLOCKS} outcomes of {horizon} bars that "
-            f"do not overlap, too few for an interval; start the test earlier or shorten the horizon"
+            "do not overlap, too few for an interval; start the test earlier or shorten the horizon"
         )
     return min(length, days // MIN_BLOCKS)
 

@@ -35,7 +35,7 @@ def pool_folds(folds: Sequence[tuple[pl.DataFrame, float]]) -> tuple[pl.DataFram
         if each != names[0]:
             raise EvaluationError(
                 f"fold {index}: holds the models {', '.join(each)}, fold 0 {', '.join(names[0])}; run both "
-                f"with the same baselines"
+                "with the same baselines"
             )
     pooled = pl.concat(
         frame.filter(part="test").with_columns(
@@ -49,7 +49,7 @@ def pool_folds(folds: Sequence[tuple[pl.DataFrame, float]]) -> tuple[pl.DataFram
         row, other = twice.row(0, named=True), twice.row(1, named=True)
         raise EvaluationError(
             f"folds {row['fold']} and {other['fold']}: both forecast {row['ticker']} on {row['date']}; run "
-            f"each fold of one windows.folds once, with the same windows.test_start and data.end"
+            "each fold of one windows.folds once, with the same windows.test_start and data.end"
         )
     one = pooled.filter(pl.col("model") == names[0][0])
     return pooled.drop("training_mean", "fold"), one["training_mean"].to_numpy()

@@ -51,7 +51,7 @@ def scores(frame: pl.DataFrame, training_mean: float | NDArray[np.float64]) -> d
         if not math.isfinite(value):
             raise EvaluationError(
                 f"{_label(frame)}: {name} is {value} on {frame.height} windows; "
-                f"there are too few of them, or they do not vary"
+                "there are too few of them, or they do not vary"
             )
     return result
 

@@ -16,12 +16,12 @@ ROLLING_DAYS: Final = 63  # a quarter
 
 def rolling_accuracy(frame: pl.DataFrame, baseline: pl.DataFrame) -> Drawing:
     """Draw the network's and one baseline's accuracy over the last quarter, day by day."""
-    name = label(baseline["model"][0])
+    name = label(str(baseline["model"][0]))
     series = {who: _rolling(rows) for who, rows in (("Candlecast", frame), (name, baseline))}
     length = min(ROLLING_DAYS, series["Candlecast"].height)
     ends = {who: rows["accuracy"].drop_nulls() for who, rows in series.items()}
     alt = f"Directional accuracy over {length} days at a time: " + "; ".join(
-        f"{who} between {values.min():.0%} and {values.max():.0%}" for who, values in ends.items()
+        f"{who} between {min(values):.0%} and {max(values):.0%}" for who, values in ends.items()
     )
     with canvas("rolling") as figure:
         axes = figure.subplots()
@@ -76,7 +76,8 @@ def noise_scale(history: pl.DataFrame) -> Drawing | None:
     measured = history.filter(pl.col("noise_scale").is_not_null() & pl.col("noise_low").is_not_null())
     if measured.is_empty():
         return None
-    batch = int(history["samples_seen"].diff().drop_nulls().median() or history["samples_seen"][0])
+    seen_each = np.diff(history["samples_seen"].to_numpy(), prepend=0)
+    batch = int(np.median(seen_each))
     last = measured.row(-1, named=True)
     alt = (
         f"Gradient noise scale against windows seen, at the end {last['noise_scale']:,.0f} windows, beside "
