@@ -6,6 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from candlecast.data.manifest import read_manifest
+from candlecast.evaluation.assess import assess, write_assessment
+from candlecast.evaluation.audit import Audit
 from candlecast.evaluation.config import EvaluateConfig
 from candlecast.evaluation.evaluate import evaluate, write_metrics
 from candlecast.evaluation.forecast import forecast
@@ -14,6 +16,7 @@ from candlecast.params import load_params, read_params
 from candlecast.report.inputs import ReportInputs, read_training
 from candlecast.report.page import write_report
 from candlecast.report.plots import write_plots
+from candlecast.report.summary import write_summary
 from candlecast.schema import FORECASTS, read_frame
 from candlecast.stage import run_stage
 from candlecast.tracking.provenance import provenance
@@ -41,22 +44,38 @@ def main() -> None:
     write_metrics(REPORTS / "metrics.json", metrics)
     write_plots(REPORTS / "plots", everyone, config.reliability_bins)
     manifest = read_manifest(MANIFEST)
+    run_file = Path("data/model/run.json")
     history, validation = read_training(REPORTS / "training")
-    inputs = ReportInputs(
-        forecasts=everyone,
-        metrics=metrics,
-        history=history,
-        validation=validation,
-        manifest=manifest,
-        boundaries=store.split.boundaries,
-        params=params,
-        provenance=provenance(os.environ, Path.cwd(), manifest.content_sha256, Path("data/model/run.json")),
-    )
-    write_report(inputs, REPORTS / "report.html")
-    with evaluation_run(os.environ, Path.cwd(), params, Path("data/model/run.json")) as log:
+    closes = pl.read_parquet("data/features/features.parquet", columns=["ticker", "date", "close"])
+    with evaluation_run(os.environ, Path.cwd(), params, run_file) as log:
+        assessment = assess(
+            everyone,
+            store.standardizer.target_mean,
+            closes,
+            store.panel.horizon,
+            config,
+            trials=log.trainings(),
+            seed=load_params("seed", int),
+        )
+        write_assessment(REPORTS / "evidence.json", assessment)
+        inputs = ReportInputs(
+            forecasts=everyone,
+            metrics=metrics,
+            history=history,
+            validation=validation,
+            manifest=manifest,
+            boundaries=store.split.boundaries,
+            params=params,
+            assessment=assessment,
+            audit=Audit.load(REPORTS / "audit.json"),
+            provenance=provenance(os.environ, Path.cwd(), manifest.content_sha256, run_file),
+        )
+        write_report(inputs, REPORTS / "report.html")
+        write_summary(inputs, REPORTS / "summary.md")
         findings = {check: float(count) for check, count in manifest.quality.counts().items()}
         log.scores({"test": metrics["test"], "validation": metrics["validation"], "data": findings})
-        log.files(MANIFEST, REPORTS / "metrics.json", REPORTS / "plots", REPORTS / "report.html")
+        written = ("metrics.json", "evidence.json", "audit.json", "plots", "report.html", "summary.md")
+        log.files(MANIFEST, *(REPORTS / name for name in written))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parent.parent
-STAGES = ("check", "download", "features", "windows", "baselines", "train", "evaluate")
+STAGES = ("check", "download", "features", "windows", "baselines", "train", "audit", "evaluate")
 SMALL: dict[str, Any] = {
     "data.source": "synthetic",
     "data.synthetic.tickers": 3,
@@ -164,7 +164,7 @@ def test_a_wrong_parameter_is_one_line_and_overwrites_nothing(
 
 def test_a_missing_input_says_which_stage_makes_it(tmp_path: Path) -> None:
     folder = project(tmp_path / "empty", SMALL)
-    for stage in ("features", "windows", "baselines", "train", "evaluate"):
+    for stage in ("features", "windows", "baselines", "train", "audit", "evaluate"):
         done = run(folder, stage)
         assert done.returncode == 1, stage
         assert "Traceback" not in done.stderr, f"{stage}: {done.stderr}"

@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from candlecast.evaluation.assess import assess, can_be_assessed
+from candlecast.evaluation.assess import assess, write_assessment
 from candlecast.evaluation.config import EvaluateConfig
 
 CONFIG = EvaluateConfig(
@@ -26,7 +26,7 @@ def forecasts(make_forecasts) -> pl.DataFrame:
 def test_the_file_is_json_and_the_same_bytes_for_the_same_forecasts(forecasts, make_closes, tmp_path):
     closes = make_closes(forecasts, 6)
     for name in ("a.json", "b.json"):
-        assess(forecasts, 0.001, closes, 3, CONFIG, trials=2, seed=1).save(tmp_path / name)
+        write_assessment(tmp_path / name, assess(forecasts, 0.001, closes, 3, CONFIG, trials=2, seed=1))
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     record = json.loads((tmp_path / "a.json").read_text())
     assert record["evidence"]["trials"] == 2
@@ -51,5 +51,8 @@ def test_no_simulations_leave_the_tests_untried(forecasts, make_closes):
 
 
 @pytest.mark.parametrize(("horizon", "enough"), [(11, True), (12, False)])
-def test_a_span_needs_eight_outcomes_that_do_not_overlap(forecasts, horizon, enough):
-    assert can_be_assessed(forecasts, horizon) == enough
+def test_a_span_needs_eight_outcomes_that_do_not_overlap(forecasts, make_closes, tmp_path, horizon, enough):
+    assessment = assess(forecasts, 0.001, make_closes(forecasts, 13), horizon, CONFIG, trials=1, seed=1)
+    assert (assessment is not None) == enough
+    write_assessment(tmp_path / "evidence.json", assessment)
+    assert (json.loads((tmp_path / "evidence.json").read_text()) is not None) == enough

@@ -8,9 +8,21 @@ import pytest
 
 from candlecast.data.manifest import History, Manifest, Universe
 from candlecast.data.quality import Finding, Quality
+from candlecast.evaluation.assess import assess
+from candlecast.evaluation.audit import Audit, Check
+from candlecast.evaluation.config import EvaluateConfig
 from candlecast.evaluation.evaluate import evaluate
 from candlecast.report.inputs import ReportInputs
 from candlecast.schema import FORECASTS
+
+CONFIG = EvaluateConfig(
+    batch=8,
+    reliability_bins=10,
+    bootstrap_replications=200,
+    confidence=0.95,
+    costs_bp=(0.0, 5.0, 10.0, 20.0),
+    calibration_simulations=4,
+)
 
 
 def make_forecasts(model: str, part: str, skill: float, seed: int, days: int = 420) -> pl.DataFrame:
@@ -36,6 +48,17 @@ def make_forecasts(model: str, part: str, skill: float, seed: int, days: int = 4
     )
 
 
+def make_closes(dates: list[datetime.date]) -> pl.DataFrame:
+    generator = np.random.default_rng(11)
+    dates = dates + [dates[-1] + datetime.timedelta(day) for day in range(1, 9)]
+    return pl.concat(
+        pl.DataFrame({"ticker": [ticker] * len(dates), "date": dates}).with_columns(
+            close=pl.Series(100 * np.exp(np.cumsum(generator.normal(0.0003, 0.015, len(dates)))))
+        )
+        for ticker in ("AAPL", "GOOG", "IBM", "MSFT")
+    )
+
+
 def make_history(updates: int = 200) -> pl.DataFrame:
     generator = np.random.default_rng(2)
     update = np.arange(1, updates + 1)
@@ -49,8 +72,11 @@ def make_history(updates: int = 200) -> pl.DataFrame:
             "loss": 0.85 + 0.3 * np.exp(-update / 30) + 0.06 * generator.normal(size=updates),
             "grad_norm": np.exp(0.3 * generator.normal(size=updates)),
             "lr": 1e-3 * np.minimum(update / 20, np.cos(np.pi / 2 * update / updates)),
+            "noise_scale": np.where(update % 10 == 0, 400 + 200 * update / updates, np.nan),
+            "noise_low": np.where(update % 10 == 0, 250.0, np.nan),
+            "noise_high": np.where(update % 30 == 0, np.inf, np.where(update % 10 == 0, 900.0, np.nan)),
         }
-    )
+    ).with_columns(pl.col("^noise_.*$").fill_nan(None))
 
 
 def make_validation() -> pl.DataFrame:
@@ -88,6 +114,8 @@ def make_inputs(skill: float = 0.0) -> ReportInputs:
         pl.when(constant).then(0.002).otherwise("forecast_return").alias("forecast_return"),
         pl.when(constant).then(0.53).otherwise("probability_up").alias("probability_up"),
     )
+    test_dates = forecasts.filter(part="test")["date"].unique().sort()
+    closes = make_closes(test_dates.to_list())
     history = History(
         rows=3270,
         first="2000-03-01",
@@ -142,8 +170,15 @@ def make_inputs(skill: float = 0.0) -> ReportInputs:
             "seed": 17,
             "windows": {"length": 256, "horizon": 5, "embargo": 0},
             "data": {"path": None, "tickers": ["AAPL", "IBM"]},
-            "evaluate": {"reliability_bins": 10},
+            "evaluate": {"reliability_bins": 10, "costs_bp": [0, 5, 10, 20]},
         },
+        assessment=assess(forecasts, 0.002, closes, 5, CONFIG, trials=3, seed=1),
+        audit=Audit(
+            (
+                Check("features", "what comes later changes nothing", "ok", "compared bit for bit"),
+                Check("data", "how the tickers were chosen", "note", "with hindsight"),
+            )
+        ),
         provenance={"Commit": "a" * 40, "MLflow run": "0123abcd", "Hardware": "x86_64 CPU, 2 threads"},
     )
 

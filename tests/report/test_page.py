@@ -49,7 +49,7 @@ def test_tags_balance_and_identifiers_are_unique(page):
 
 def test_every_figure_has_words_for_who_cannot_see_it(page):
     figures = re.findall(r"<figure>.*?</figure>", page, flags=re.DOTALL)
-    assert len(figures) == 7
+    assert len(figures) == 10
     for figure in figures:
         assert re.search(r'<svg role="img" aria-label="[^"]{40,}"', figure)
         assert "<figcaption>" in figure
@@ -64,6 +64,11 @@ def test_every_figure_has_words_for_who_cannot_see_it(page):
         "windows.horizon",
         "0123abcd",
         "They survived.",
+        "The tests, in words",
+        "Are the tests honest on a span like this one?",
+        "What it would have earned",
+        "Could the future have leaked in?",
+        "The tracking store holds 3 trainings",
     ],
 )
 def test_it_tells_what_a_reader_looks_for(page, text):
@@ -95,3 +100,15 @@ def test_a_vendors_revision_is_said(inputs):
     assert "IBM: the vendor revised 85 bars" in page
     assert "as after a split of 4" in page
     assert "vendor has changed bars" not in render(inputs)
+
+
+def test_a_span_too_short_and_an_audit_not_run_leave_their_sections_out(inputs):
+    page = render(replace(inputs, assessment=None, audit=None))
+    assert "too short to tell skill from luck" in page
+    assert "What it would have earned" not in page
+    assert "Could the future" not in page
+
+
+def test_no_measured_noise_leaves_its_figure_out(inputs):
+    page = render(replace(inputs, history=inputs.history.drop("noise_scale", "noise_low", "noise_high")))
+    assert "Gradient noise" not in page

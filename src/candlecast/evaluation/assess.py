@@ -4,6 +4,7 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -29,34 +30,35 @@ class Economics:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """All that `reports/evidence.json` holds and the report tells."""
+    """The judgement of one test span."""
 
     evidence: Evidence
     shape: Shape
     calibrated: tuple[Calibrated, ...]
     economics: Economics
 
-    def save(self, path: Path) -> None:
-        """Write everything but the daily paths as JSON, the same bytes for the same forecasts."""
-        record = {
-            "evidence": dataclasses.asdict(self.evidence),
-            "shape": dataclasses.asdict(self.shape),
-            "calibrated": [dataclasses.asdict(each) for each in self.calibrated],
-            "economics": {
-                "outcomes": [dataclasses.asdict(each) for each in self.economics.outcomes],
-                "annual_return": {
-                    name: dataclasses.asdict(each) for name, each in self.economics.annual_return.items()
-                },
-                "break_even_bp": {each.strategy: each.break_even_bp for each in self.economics.paths},
-                "turnover_a_year": {each.strategy: each.turnover_a_year for each in self.economics.paths},
-            },
-        }
-        write_text(path, json.dumps(record, indent=2, allow_nan=False) + "\n")
+
+def write_assessment(path: Path, assessment: Assessment | None) -> None:
+    """Write everything but the daily paths as JSON, the same bytes for the same forecasts; null for None."""
+    write_text(path, json.dumps(_record(assessment), indent=2, allow_nan=False) + "\n")
 
 
-def can_be_assessed(forecasts: pl.DataFrame, horizon: int) -> bool:
-    """Whether the test span holds enough outcomes that do not overlap for an interval."""
-    return select(forecasts, MODEL, "test")["date"].n_unique() >= MIN_BLOCKS * horizon
+def _record(assessment: Assessment | None) -> dict[str, Any] | None:
+    if assessment is None:
+        return None
+    economics = assessment.economics
+    intervals = economics.annual_return
+    return {
+        "evidence": dataclasses.asdict(assessment.evidence),
+        "shape": dataclasses.asdict(assessment.shape),
+        "calibrated": [dataclasses.asdict(each) for each in assessment.calibrated],
+        "economics": {
+            "outcomes": [dataclasses.asdict(each) for each in economics.outcomes],
+            "annual_return": {name: dataclasses.asdict(each) for name, each in intervals.items()},
+            "break_even_bp": {each.strategy: each.break_even_bp for each in economics.paths},
+            "turnover_a_year": {each.strategy: each.turnover_a_year for each in economics.paths},
+        },
+    }
 
 
 def assess(
@@ -68,8 +70,11 @@ def assess(
     *,
     trials: int,
     seed: int,
-) -> Assessment:
+) -> Assessment | None:
     """Return the judgement of the network's test forecasts beside the baselines'.
+
+    None where the test span holds fewer than `MIN_BLOCKS` outcomes that do not overlap: nothing could be
+    said of luck then.
 
     Parameters
     ----------
@@ -86,9 +91,11 @@ def assess(
     Raises
     ------
     EvaluationError
-        The test span is too short (ask `can_be_assessed` first), or a forecast has no close.
+        A forecast has no close, or no session follows the forecasts.
     """
     test = select(forecasts, MODEL, "test")
+    if test["date"].n_unique() < MIN_BLOCKS * horizon:
+        return None
     evidence = gather_evidence(forecasts, training_mean, horizon, config, trials, seed)
     shape = shape_of(test, horizon, evidence.block)
     followed = paths(test, closes, horizon)

@@ -11,14 +11,14 @@ from candlecast.evaluation.breakdown import CALLED_UP, UP
 from candlecast.report.drawing import BASELINE, MODEL, MUTED, Drawing, canvas, date_axis, to_svg
 from candlecast.report.scores import label
 
-ROLLING_DAYS: Final = 63  # a quarter
+ROLLING_DAYS: Final = 63  # a quarter; a third of a shorter span
 
 
 def rolling_accuracy(frame: pl.DataFrame, baseline: pl.DataFrame) -> Drawing:
-    """Draw the network's and one baseline's accuracy over the last quarter, day by day."""
+    """Draw the network's and one baseline's accuracy over the last weeks, day by day."""
     name = label(str(baseline["model"][0]))
     series = {who: _rolling(rows) for who, rows in (("Candlecast", frame), (name, baseline))}
-    length = min(ROLLING_DAYS, series["Candlecast"].height)
+    length = _rolling_days(series["Candlecast"].height)
     ends = {who: rows["accuracy"].drop_nulls() for who, rows in series.items()}
     alt = f"Directional accuracy over {length} days at a time: " + "; ".join(
         f"{who} between {min(values):.0%} and {max(values):.0%}" for who, values in ends.items()
@@ -86,7 +86,8 @@ def noise_scale(history: pl.DataFrame) -> Drawing | None:
     with canvas("noise") as figure:
         axes = figure.subplots()
         seen = measured["samples_seen"].to_numpy()
-        high = np.where(np.isfinite(measured["noise_high"]), measured["noise_high"], np.nan)
+        high = measured["noise_high"].to_numpy()
+        high = np.where(np.isfinite(high), high, np.nan)
         axes.fill_between(seen, measured["noise_low"], high, color=MODEL, alpha=0.15, linewidth=0)
         axes.plot(seen, measured["noise_scale"], color=MODEL, label="noise scale, with its 90% interval")
         axes.axhline(batch, color=BASELINE, linestyle="--", linewidth=1, label="effective batch")
@@ -108,5 +109,9 @@ def noise_scale(history: pl.DataFrame) -> Drawing | None:
 
 def _rolling(frame: pl.DataFrame) -> pl.DataFrame:
     daily = frame.group_by("date").agg((UP == CALLED_UP).mean().alias("hits")).sort("date")
-    length = min(ROLLING_DAYS, daily.height)
-    return daily.select("date", pl.col("hits").rolling_mean(length).alias("accuracy"))
+    mean = pl.col("hits").rolling_mean(_rolling_days(daily.height))
+    return daily.select("date", mean.alias("accuracy"))
+
+
+def _rolling_days(days: int) -> int:
+    return max(min(ROLLING_DAYS, days // 3), 1)

@@ -1,6 +1,7 @@
-"""The tables of intervals, of the tests' own calibration and of the economic view."""
+"""The tables of intervals, of the tests' own calibration, of the economic view and of the audit."""
 
 from candlecast.evaluation.assess import Economics
+from candlecast.evaluation.audit import Audit
 from candlecast.evaluation.bootstrap import Interval
 from candlecast.evaluation.calibration import PLANTED_ACCURACY, Calibrated
 from candlecast.evaluation.evidence import Evidence
@@ -97,3 +98,13 @@ def _interval(interval: Interval, shown: Score, difference: bool = False) -> str
 
 def _shares(interval: Interval) -> str:
     return f"{share(interval.low)} to {share(interval.high)}"
+
+
+def audit_table(audit: Audit) -> Table:
+    """Return each check of the leakage audit with its answer."""
+    words = {"ok": ("holds", "better"), "finding": ("FINDING", "worse"), "note": ("note", "")}
+    rows = []
+    for check in audit.checks:
+        word, mark = words[check.status]
+        rows.append(Row(f"{check.area}: {check.name}", (Cell(word, mark), Cell(check.detail, "words"))))
+    return Table((("", ""), ("What was compared", "")), tuple(rows))

@@ -39,6 +39,7 @@ def render(inputs: ReportInputs) -> str:
         histories=tables.history_table(inputs.manifest),
         checks=tables.check_table(inputs.manifest),
         quality=inputs.manifest.quality.summary(),
+        audit=evidence_tables.audit_table(inputs.audit) if inputs.audit else None,
         params=list(tables.flatten(inputs.params)),
         drawings={drawing.name: drawing for drawing in drawings},
         style=environment.get_template("report.css").render(),

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from mlflow import MlflowClient
-from mlflow.entities import Metric
+from mlflow.entities import Metric, Run
 
 from candlecast.tracking.artifacts import log_files
 from candlecast.tracking.backend import answering, connect
 from candlecast.tracking.buffer import AWAY
 from candlecast.tracking.identity import dvc_tags, first_line
-from candlecast.tracking.restored import find, is_of_experiment, stand_in
+from candlecast.tracking.restored import RESTORED, find, is_of_experiment, stand_in
 from candlecast.tracking.run_file import read_run
 from candlecast.tracking.store import Store
 
@@ -46,6 +46,19 @@ class EvaluationLog:
         except AWAY as error:
             logger.warning("the scores are not in the tracking store: %s", first_line(error))
 
+    def trainings(self) -> int:
+        """Return how many finished trainings the store holds, this one included: what it was chosen from.
+
+        An experiment whose training DVC restored is no further one. A store that is away counts as 1.
+        """
+        try:
+            experiment = self._client.get_run(self.run_id).info.experiment_id
+            finished = _finished(self._client, experiment)
+        except AWAY as error:
+            logger.warning("the trainings in the tracking store are not counted: %s", first_line(error))
+            return 1
+        return max(sum(RESTORED not in run.data.tags for run in finished), 1)
+
     def files(self, *paths: Path) -> None:
         """Store files and folders as the run's artifacts, each under its own name."""
         log_files(self._client, self.run_id, paths)
@@ -73,3 +86,13 @@ def open_evaluation(
         status = "FINISHED"
     finally:
         client.set_terminated(run_id, status)
+
+
+def _finished(client: MlflowClient, experiment: str) -> Iterator[Run]:
+    token = None
+    while True:
+        page = client.search_runs([experiment], "attributes.status = 'FINISHED'", page_token=token)
+        yield from page
+        token = page.token
+        if not token:
+            return

@@ -1,0 +1,54 @@
+from dataclasses import replace
+
+import pytest
+
+from candlecast.report import sentences
+
+
+def with_p(inputs, p_value: float):
+    evidence = inputs.assessment.evidence
+    claims = tuple(replace(claim, p_value=p_value, adjusted=p_value) for claim in evidence.claims)
+    return replace(evidence, claims=claims, trials=1)
+
+
+def test_nothing_is_claimed_where_no_test_rejects(inputs):
+    text = " ".join(sentences.claim_sentences(with_p(inputs, 0.5)))
+    assert "are not shown to have come more often when up was called" in text
+    assert "shown for none" in text
+    assert "is not shown to be above 0" in text
+    assert "below that of" not in text.replace("not shown to be below that of", "")
+    assert "Below every one of them: p = 0.50" in text
+
+
+def test_what_tests_reject_is_said(inputs):
+    text = " ".join(sentences.claim_sentences(with_p(inputs, 0.0004)))
+    assert "ups came more often when up was called (p < 0.001" in text
+    assert "shown for AAPL, GOOG, IBM, MSFT" in text
+    assert "is below that of Training mean and majority (p < 0.001)" in text
+    assert "not shown" not in text
+
+
+def test_every_family_of_claims_has_its_sentence(inputs):
+    lines = sentences.claim_sentences(inputs.assessment.evidence)
+    for start in ("Direction:", "The same", "Order of tickers", "The squared", "Does any", "Models that"):
+        assert any(line.startswith(start) for line in lines), start
+
+
+@pytest.mark.parametrize(("trials", "said"), [(1, "the only training"), (12, "holds 12 trainings")])
+def test_the_number_of_trainings_is_said(inputs, trials, said):
+    assert said in sentences.method_sentence(replace(inputs.assessment.evidence, trials=trials))
+
+
+def test_the_power_is_said_as_an_accuracy(inputs):
+    evidence = inputs.assessment.evidence
+    power = replace(evidence.power, baseline_accuracy=0.52, detectable_lead=0.06, baseline="training_mean")
+    text = sentences.power_sentence(replace(evidence, power=power))
+    assert "A true accuracy of 58.0% would be found four times in five against the 52.0%" in text
+    assert "one of 54.0% would mostly be missed" in text
+
+
+def test_a_strategy_that_lost_before_costs_has_no_break_even(inputs):
+    economics = inputs.assessment.economics
+    losing = tuple(replace(path, gross=-abs(path.gross)) for path in economics.paths)
+    for line in sentences.economics_sentences(replace(economics, paths=losing), 0.95):
+        assert "there was nothing before costs" in line
