@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from candlecast.evaluation.calibration import PLANTED_ACCURACY, Shape, calibrate, shape_of, simulate
+from candlecast.evaluation.calibration import PLANTED_ACCURACY, Shape, calibrate, power, shape_of, simulate
 
 SHAPE = Shape(days=200, tickers=3, horizon=4, block=12, correlation=0.4, persistence=0.9)
 
@@ -60,3 +60,16 @@ def test_one_ticker_has_no_order_to_test():
     results = calibrate(Shape(100, 1, 1, 5, 0.0, 0.5), 3, seed=1)
     assert not [result for result in results if "order" in result.test]
     assert len(results) == 4
+
+
+def test_the_accuracy_that_could_be_found_is_the_textbooks_where_windows_are_independent():
+    # sd of a share of n fair coins is 1 / (2 sqrt(n)); 5 % one-sided and 80 % power are 2.486 of them.
+    found = power(Shape(900, 1, 1, 5, 0.0, 0.0), seed=1)
+    assert found.standard_error == pytest.approx(0.5 / 30, rel=0.1)
+    assert found.detectable_accuracy - 0.5 == pytest.approx(2.4865 * found.standard_error, rel=1e-4)
+
+
+def test_overlap_correlation_and_persistence_leave_less_to_see():
+    plain = power(Shape(300, 4, 1, 5, 0.0, 0.0), seed=1).standard_error
+    assert power(Shape(300, 4, 1, 5, 0.6, 0.0), seed=1).standard_error > 1.1 * plain
+    assert power(Shape(300, 4, 5, 15, 0.0, 0.9), seed=1).standard_error > 1.5 * plain

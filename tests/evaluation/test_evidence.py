@@ -112,12 +112,6 @@ def test_claims_are_the_tests_themselves(make_forecasts):
     assert {name: claim.adjusted for name, claim in claims.items()} == pytest.approx(holm(p_values))
 
 
-def test_the_lead_that_could_be_found_shrinks_with_the_root_of_the_days(make_forecasts):
-    short, long = (gather(market(make_forecasts, 0.0, days=days), horizon=1) for days in (90, 360))
-    assert long.power.detectable_lead == pytest.approx(short.power.detectable_lead / 2, rel=0.3)
-    assert short.power.detectable_lead == pytest.approx(2.6 * short.power.standard_error, rel=0.1)
-
-
 def test_the_same_seed_gives_the_same_evidence(make_forecasts):
     frame = market(make_forecasts, 0.1)
     assert gather(frame) == gather(frame)

@@ -1,7 +1,10 @@
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
+from candlecast.evaluation.calibration import Power
+from candlecast.evaluation.evaluate import select
 from candlecast.report import sentences
 
 
@@ -40,11 +43,25 @@ def test_the_number_of_trainings_is_said(inputs, trials, said):
 
 
 def test_the_power_is_said_as_an_accuracy(inputs):
+    power = Power(standard_error=0.024, detectable_accuracy=0.56)
+    text = sentences.power_sentence(inputs.assessment.evidence, power)
+    assert "give or take 2.4 points" in text
+    assert "a true accuracy of 56.0% would be found four times in five and one of 52.0% mostly missed" in text
+
+
+def test_calls_in_one_direction_only_are_said_and_not_tested(inputs):
+    test = select(inputs.forecasts, "candlecast", "test")
+    assert sentences.one_sided_sentence(test) is None
+    always = test.with_columns(probability_up=pl.lit(0.6))
+    assert "called up in every window" in sentences.one_sided_sentence(always)
     evidence = inputs.assessment.evidence
-    power = replace(evidence.power, baseline_accuracy=0.52, detectable_lead=0.06, baseline="training_mean")
-    text = sentences.power_sentence(replace(evidence, power=power))
-    assert "A true accuracy of 58.0% would be found four times in five against the 52.0%" in text
-    assert "one of 54.0% would mostly be missed" in text
+    claims = tuple(
+        replace(claim, statistic=0.0, p_value=1.0) if claim.family in {"direction", "ticker"} else claim
+        for claim in evidence.claims
+    )
+    lines = sentences.claim_sentences(replace(evidence, claims=claims))
+    assert lines[0].startswith("Direction: nothing to test")
+    assert not [line for line in lines if "ticker by ticker" in line]
 
 
 def test_a_strategy_that_lost_before_costs_has_no_break_even(inputs):

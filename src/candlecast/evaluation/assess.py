@@ -10,7 +10,7 @@ import polars as pl
 
 from candlecast.evaluation.backtest import Outcome, Trading, outcomes, paths
 from candlecast.evaluation.bootstrap import MIN_BLOCKS, Interval, day_counts, percentile_interval, widening
-from candlecast.evaluation.calibration import Calibrated, Shape, calibrate, shape_of
+from candlecast.evaluation.calibration import Calibrated, Power, Shape, calibrate, power, shape_of
 from candlecast.evaluation.config import EvaluateConfig
 from candlecast.evaluation.evaluate import MODEL, select
 from candlecast.evaluation.evidence import Evidence, gather_evidence
@@ -34,6 +34,7 @@ class Assessment:
 
     evidence: Evidence
     shape: Shape
+    power: Power
     calibrated: tuple[Calibrated, ...]
     economics: Economics
 
@@ -51,6 +52,7 @@ def _record(assessment: Assessment | None) -> dict[str, Any] | None:
     return {
         "evidence": dataclasses.asdict(assessment.evidence),
         "shape": dataclasses.asdict(assessment.shape),
+        "power": dataclasses.asdict(assessment.power),
         "calibrated": [dataclasses.asdict(each) for each in assessment.calibrated],
         "economics": {
             "outcomes": [dataclasses.asdict(each) for each in economics.outcomes],
@@ -111,6 +113,7 @@ def assess(
     return Assessment(
         evidence=evidence,
         shape=shape,
+        power=power(shape, seed),
         calibrated=calibrate(shape, config.calibration_simulations, seed),
         economics=Economics(followed, outcomes(followed, config.costs_bp, trials), intervals),
     )

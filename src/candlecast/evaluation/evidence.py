@@ -1,13 +1,11 @@
-"""What the test span supports: intervals for every score, tests of every claim, and what it could detect."""
+"""What the test span supports: intervals for every score and tests of every claim."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from candlecast.evaluation import significance as sig
 from candlecast.evaluation.bootstrap import Interval, block_length, day_counts, percentile_interval, widening
@@ -17,7 +15,6 @@ from candlecast.evaluation.evaluate import MODEL, baseline_names, select
 from candlecast.evaluation.resampling import DayScores, Floats
 
 LEVEL: Final = 0.05  # a p-value below it is called evidence
-_POWER: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +38,6 @@ class ScoreEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Power:
-    """What lead in directional accuracy would be found four times in five, one-sided at 5 %."""
-
-    standard_error: float  # of the lead over the best baseline
-    detectable_lead: float
-    baseline: str
-    baseline_accuracy: float
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """Everything said about luck and skill on one part."""
 
@@ -65,7 +52,6 @@ class Evidence:
     scores: tuple[ScoreEvidence, ...]
     claims: tuple[Claim, ...]
     confidence_sets: Mapping[str, Mapping[str, float]]  # loss -> model -> p-value
-    power: Power
 
     def score(self, name: str) -> ScoreEvidence:
         """Return the evidence on one score."""
@@ -137,7 +123,6 @@ def gather_evidence(
         scores=scores,
         claims=claims,
         confidence_sets=sets,
-        power=_power(draws, scores, len(daily), block),
     )
 
 
@@ -166,14 +151,3 @@ def _score_evidence(
             )
         )
     return tuple(found)
-
-
-def _power(
-    draws: Mapping[str, dict[str, Floats]], scores: tuple[ScoreEvidence, ...], days: int, block: int
-) -> Power:
-    name = "directional_accuracy"
-    accuracy = next(score for score in scores if score.name == name)
-    lead = draws[MODEL][name] - draws[accuracy.baseline][name]
-    error = float(lead.std(ddof=1)) / math.sqrt(1 - block / days)
-    needed = stats.t.isf(LEVEL, days / block) + stats.t.ppf(_POWER, days / block)
-    return Power(error, float(needed) * error, accuracy.baseline, accuracy.value - accuracy.difference)

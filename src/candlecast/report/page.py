@@ -35,6 +35,7 @@ def render(inputs: ReportInputs) -> str:
         test=test,
         horizon=int(inputs.params["windows"]["horizon"]),
         lead=lead(inputs.metrics),
+        one_sided=sentences.one_sided_sentence(test),
         headline=tables.headline_table(inputs.metrics),
         histories=tables.history_table(inputs.manifest),
         checks=tables.check_table(inputs.manifest),
@@ -56,7 +57,7 @@ def _judgement(inputs: ReportInputs) -> dict[str, Any]:
         "answer": answer(evidence),
         "evidence": evidence,
         "intervals": evidence_tables.evidence_table(evidence),
-        "power": sentences.power_sentence(evidence),
+        "power": sentences.power_sentence(evidence, assessment.power),
         "method": sentences.method_sentence(evidence),
         "claims": sentences.claim_sentences(evidence),
         "calibrated": evidence_tables.calibration_table(assessment.calibrated)

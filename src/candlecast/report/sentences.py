@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable
 
+import polars as pl
+
 from candlecast.evaluation.assess import Economics
+from candlecast.evaluation.calibration import Power
 from candlecast.evaluation.claims import LOSSES, Claim
 from candlecast.evaluation.evaluate import MODEL
 from candlecast.evaluation.evidence import LEVEL, Evidence
@@ -38,15 +41,27 @@ def method_sentence(evidence: Evidence) -> str:
     )
 
 
-def power_sentence(evidence: Evidence) -> str:
-    """Return what lead in accuracy the span could have found, and one that it could not."""
-    power = evidence.power
-    base = power.baseline_accuracy
+def power_sentence(evidence: Evidence, power: Power) -> str:
+    """Return what accuracy the span could tell from one half, and what it could not."""
+    detectable = power.detectable_accuracy
     return (
-        f"What this span can see: its {evidence.windows:,} windows lie on {evidence.days} days and outcomes "
-        f"last {evidence.horizon} bars. A true accuracy of {share(base + power.detectable_lead)} would be "
-        f"found four times in five against the {share(base)} of the best baseline ({label(power.baseline)}); "
-        f"one of {share(base + power.detectable_lead / 3)} would mostly be missed."
+        f"What this span can see: its {evidence.windows:,} windows lie on {evidence.days} days, outcomes "
+        f"last {evidence.horizon} bars and tickers move together. Calls without skill would be right in 50% "
+        f"of windows give or take {100 * power.standard_error:.1f} points, so a true accuracy of "
+        f"{share(detectable)} would be found four times in five and one of "
+        f"{share(0.5 + (detectable - 0.5) / 3)} mostly missed."
+    )
+
+
+def one_sided_sentence(frame: pl.DataFrame) -> str | None:
+    """Return that only one direction was ever called, where that is so."""
+    called = frame["probability_up"] > 0.5
+    if called.any() and not called.all():
+        return None
+    direction = "up" if called.all() else "down"
+    return (
+        f"The network called {direction} in every window of the test span: as a direction it is the same as "
+        f"always calling {direction}, and nothing in it can be tested."
     )
 
 
@@ -69,6 +84,8 @@ def economics_sentences(economics: Economics, confidence: float) -> list[str]:
 
 
 def _direction(claim: Claim) -> str:
+    if claim.statistic == 0:
+        return "Direction: nothing to test, as the calls or the outcomes never change."
     found = claim.adjusted < LEVEL
     return (
         f"Direction: ups {'came more often' if found else 'are not shown to have come more often'} when up "
@@ -77,6 +94,7 @@ def _direction(claim: Claim) -> str:
 
 
 def _tickers(claims: list[Claim], horizon: int) -> Iterable[str]:
+    claims = [claim for claim in claims if claim.statistic != 0]
     if not claims:
         return []
     best = min(claims, key=lambda claim: claim.adjusted)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from candlecast.evaluation.evaluate import MODEL, select
 from candlecast.files import write_text
 from candlecast.report import evidence_tables, sentences, tables
 from candlecast.report.inputs import ReportInputs
@@ -18,10 +19,12 @@ def summary(inputs: ReportInputs) -> str:
     """Return the verdict, the scores with intervals, the tests, the costs, the audit and the origin."""
     assessment = inputs.assessment
     evidence = assessment.evidence if assessment else None
-    parts = [f"## {answer(evidence)}", lead(inputs.metrics)]
+    test = select(inputs.forecasts, MODEL, "test")
+    one_sided = sentences.one_sided_sentence(test)
+    parts = [f"## {answer(evidence)}", lead(inputs.metrics), *([one_sided] if one_sided else [])]
     if assessment and evidence:
         parts += [
-            sentences.power_sentence(evidence),
+            sentences.power_sentence(evidence, assessment.power),
             markdown(evidence_tables.evidence_table(evidence), "Test span"),
             "\n".join(f"- {claim}" for claim in sentences.claim_sentences(evidence)),
             sentences.method_sentence(evidence),
