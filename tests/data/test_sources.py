@@ -47,3 +47,11 @@ def test_a_folder_offers_one_ticker_a_file(data_config: Build, tmp_path: Path) -
     (tmp_path / "AAA.csv").write_text("date,open,high,low,close,volume\n2020-01-02,1,1,1,1,1\n")
     with pytest.raises(DataError, match=r"files has no BBB; it has AAA"):
         check_tickers(data_config(source="files", path=str(tmp_path), tickers=("AAA", "BBB")))
+
+
+def test_yahoo_has_a_memory_where_there_is_a_folder_for_it(data_config: Build, tmp_path: Path) -> None:
+    config = data_config(source="yahoo")
+    remembering, forgetting = make_source(config, tmp_path), make_source(config)
+    assert (type(remembering).__name__, type(forgetting).__name__) == ("IncrementalSource", "YahooSource")
+    assert (remembering.name, remembering.tickers(), remembering.packages()) == ("yahoo", None, ("yfinance",))
+    assert list(tmp_path.iterdir()) == [tmp_path / "yahoo"]

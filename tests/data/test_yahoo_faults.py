@@ -134,6 +134,7 @@ def test_the_currency_is_recorded(fake_yahoo: FakeYahoo, snapshot: Callable[...,
     assert snapshot().manifest.histories["LLOY.L"].currency == "GBp"
 
 
+@pytest.mark.slow
 def test_of_200_tickers_one_failing_is_named_and_the_others_are_fetched(
     fake_yahoo: FakeYahoo, yahoo: Callable[..., YahooSource], data_config: Callable[..., DataConfig]
 ) -> None:
