@@ -10,23 +10,18 @@ from candlecast.models.config import ModelConfig
 from candlecast.params import load_params
 from candlecast.schema import BARS, read_frame
 from candlecast.stage import run_stage
-from candlecast.training.config import AccumConfig, Recipe, TrainConfig
 from candlecast.windows.config import WindowsConfig
 
 
 def main() -> None:
     """Write the audit, findings included: the report shows them, `candlecast audit` fails on them."""
     seed = load_params("seed", int)
-    recipe = Recipe(
-        train=load_params("train", TrainConfig), accum=load_params("accum", AccumConfig), seed=seed
-    )
     inputs = AuditInputs(
         bars=read_frame(Path("data/raw/bars.parquet"), BARS),
         manifest=read_manifest(Path("data/raw/manifest.json")),
         features=load_params("features", FeaturesConfig),
         windows=load_params("windows", WindowsConfig),
         model=load_params("model", ModelConfig),
-        recipe=recipe,
         seed=seed,
     )
     audit = run_audit(inputs)

@@ -11,6 +11,7 @@ from candlecast.evaluation.audit import Audit
 from candlecast.evaluation.config import EvaluateConfig
 from candlecast.evaluation.evaluate import evaluate, write_metrics
 from candlecast.evaluation.forecast import forecast
+from candlecast.evaluation.headline import write_headline
 from candlecast.files import replacing
 from candlecast.params import load_params, read_params
 from candlecast.report.inputs import ReportInputs, read_training
@@ -42,6 +43,7 @@ def main() -> None:
     everyone = pl.concat([forecasts, baselines])
     metrics = evaluate(everyone, store.standardizer.target_mean)
     write_metrics(REPORTS / "metrics.json", metrics)
+    write_headline(REPORTS / "headline.json", metrics)
     write_plots(REPORTS / "plots", everyone, config.reliability_bins)
     manifest = read_manifest(MANIFEST)
     run_file = Path("data/model/run.json")

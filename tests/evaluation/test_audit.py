@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 import torch
 from evaluation import leaks
-from training.small import recipe
 
 from candlecast.data.manifest import Manifest, Universe
 from candlecast.data.quality import Quality
@@ -75,7 +74,7 @@ def test_an_honest_network_passes(store, norm):
 
 
 def test_honest_training_passes(store):
-    assert audit_training(store, short_training(leaks.MODEL, recipe())).status == "ok"
+    assert audit_training(store, short_training(leaks.MODEL, 3)).status == "ok"
 
 
 def test_the_canary_sings_and_falls_silent():
@@ -179,7 +178,6 @@ def test_the_whole_audit_runs_on_the_real_catalogue(tmp_path):
             features=FeaturesConfig(families=("trend", "momentum", "volatility", "volume"), warmup_bars=120),
             windows=leaks.small_config(test_start=leaks.make_bars()["date"].max(), length=12),
             model=leaks.MODEL,
-            recipe=recipe(),
             seed=3,
         )
     )

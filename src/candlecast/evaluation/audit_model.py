@@ -14,7 +14,7 @@ from candlecast.evaluation.audit import Check, verdict
 from candlecast.evaluation.audit_split import after_training
 from candlecast.models.config import ModelConfig
 from candlecast.models.hybrid import Hybrid, build_model
-from candlecast.training.config import Recipe
+from candlecast.training.config import AccumConfig, Recipe, TrainConfig
 from candlecast.training.loop import train
 from candlecast.windows.dataset import WindowDataset
 from candlecast.windows.split import Part
@@ -30,6 +30,37 @@ Steps = Callable[[Tensor], Tensor]
 AREA: Final = "model"
 TOLERANCE: Final = 1e-4  # relative; a matrix product of another size rounds differently
 _TRAINED_WINDOWS: Final = 24
+_SHORT: Final = TrainConfig(
+    epochs=None,
+    updates=2,
+    samples=None,
+    seconds=None,
+    peak_lr=1e-3,
+    final_lr_fraction=0.1,
+    warmup_fraction=0.0,
+    lr_scaling="none",
+    reference_batch=12,
+    weight_decay=0.01,
+    beta1=0.9,
+    beta2=0.999,
+    beta2_half_life=None,
+    clip_norm=1.0,
+    direction_weight=0.5,
+    huber_delta=2.0,
+    precision="fp32",
+    ema_half_life=None,
+    validate_every=1,
+    patience=None,
+    log_every=1,
+    noise_every=None,
+    noise_probe=0,
+    checkpoint_seconds=0.0,
+    fused_optimizer=False,
+    compile=False,
+    cudnn_benchmark=False,
+    tf32=False,
+    processes=1,
+)
 _COLUMNS: Final = ("forecast_return", "probability_up")
 
 
@@ -131,27 +162,16 @@ def audit_training(store: WindowStore, trainer: Trainer) -> Check:
     )
 
 
-def short_training(config: ModelConfig, recipe: Recipe) -> Trainer:
-    """Return a trainer of a few updates on a few windows, with the parts as the pipeline uses them."""
-    few = replace(
-        recipe,
-        train=replace(
-            recipe.train,
-            epochs=None,
-            updates=2,
-            samples=None,
-            seconds=None,
-            validate_every=1,
-            patience=None,
-            noise_every=None,
-            compile=False,
-            processes=1,
-        ),
-        accum=replace(recipe.accum, micro_batch=6, steps=2, effective_batch=None),
-    )
+def short_training(config: ModelConfig, seed: int) -> Trainer:
+    """Return a trainer of two updates on a few windows, with the parts as the pipeline uses them.
+
+    Its recipe is its own: what is looked for does not depend on the batch or the learning rate, and an
+    ablation of those need not audit again.
+    """
+    few = Recipe(train=_SHORT, accum=AccumConfig(micro_batch=6, steps=2, effective_batch=None), seed=seed)
 
     def trainer(store: WindowStore) -> dict[str, Tensor]:
-        torch.manual_seed(recipe.seed)
+        torch.manual_seed(seed)
         model = build_model(config, len(store.panel.feature_names), store.length)
         parts = [_some(store.split.train), _some(store.split.validation)]
         train_set, validation_set = (WindowDataset(store, ends) for ends in parts)

@@ -19,7 +19,6 @@ from candlecast.features.config import FeaturesConfig
 from candlecast.features.target import forward_log_return
 from candlecast.models.config import ModelConfig
 from candlecast.models.hybrid import build_model
-from candlecast.training.config import Recipe
 from candlecast.windows.config import WindowsConfig
 from candlecast.windows.panel import Panel
 from candlecast.windows.store import WindowStore
@@ -36,7 +35,6 @@ class AuditInputs:
     features: FeaturesConfig
     windows: WindowsConfig
     model: ModelConfig
-    recipe: Recipe
     seed: int
 
 
@@ -66,7 +64,7 @@ def run_audit(inputs: AuditInputs, progress: Callable[[str], None] = lambda area
     model = build_model(inputs.model, len(panel.feature_names), inputs.windows.length)
     checks += audit_model(model, store, forecast)
     progress("training")
-    checks.append(audit_training(store, short_training(inputs.model, inputs.recipe)))
+    checks.append(audit_training(store, short_training(inputs.model, inputs.seed)))
     progress("canary")
     checks += audit_canary(panel, inputs.windows, inputs.seed)
     return Audit(tuple(checks))
