@@ -1,9 +1,8 @@
 """Train the network, and leave the weights of its best validation."""
 
 import os
+from dataclasses import asdict
 from pathlib import Path
-
-import torch
 
 from candlecast.models.config import ModelConfig
 from candlecast.models.hybrid import build_model
@@ -14,12 +13,17 @@ from candlecast.tracking.identity import folder_hash
 from candlecast.tracking.run_file import write_run
 from candlecast.tracking.session import training_run
 from candlecast.training.artifact import ModelDescription, save_model
+from candlecast.training.checkpoint import Checkpoints, checkpoint_key
 from candlecast.training.config import AccumConfig, Recipe, TrainConfig
+from candlecast.training.distributed import own_device, process_group, relaunch
 from candlecast.training.history import write_history
 from candlecast.training.loop import train
 from candlecast.training.progress import Progress
 from candlecast.windows.dataset import WindowDataset
 from candlecast.windows.store import load_windows
+from candlecast.windows.transfer import panel_device
+
+WINDOWS, MODEL, HISTORY = Path("data/windows"), Path("data/model"), Path("reports/training")
 
 
 def main() -> None:
@@ -30,20 +34,34 @@ def main() -> None:
         seed=load_params("seed", int),
     )
     config = load_params("model", ModelConfig)
-    seed_everything(recipe.seed)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    store = load_windows(Path("data/windows"))
-    description = ModelDescription(model=config, feature_names=store.panel.feature_names, length=store.length)
-    model = build_model(config, len(description.feature_names), description.length).to(device)
-    train_set, validation_set = (WindowDataset(store, part, device) for part in ("train", "validation"))
+    relaunch(__file__, recipe.train.processes, os.environ)
     # The run is described by every section, also by those that act through the windows.
-    params, data_hash = read_params(Path("params.yaml")), folder_hash(Path("data/windows"))
-    with training_run(os.environ, Path.cwd(), params, data_hash) as log:
-        result = train(model, train_set, validation_set, recipe, [Progress(), log.observer])
-        save_model(Path("data/model"), result.best_state, description)
-        write_run(Path("data/model/run.json"), log.run_id)
-        write_history(Path("reports/training"), result.updates, result.validations)
-        log.files(Path("data/model"), Path("reports/training"))
+    params, data_hash = read_params(Path("params.yaml")), folder_hash(WINDOWS)
+    # Unknown to DVC, which would delete it before a rerun, and in the repository, not in a temporary clone.
+    root = Path(os.environ.get("DVC_ROOT", "."), ".cache", "checkpoints")
+    code = Path("src/candlecast").rglob("*.py")
+    key = checkpoint_key({"recipe": asdict(recipe), "model": asdict(config), "data": data_hash}, code)
+    checkpoints = Checkpoints(root, key)
+    with process_group(os.environ) as processes:
+        seed_everything(recipe.seed)
+        device, store = own_device(os.environ), load_windows(WINDOWS)
+        names = store.panel.feature_names
+        model = build_model(config, len(names), store.length).to(device)
+        home = panel_device(store, device)
+        train_set, validation_set = (WindowDataset(store, part, home) for part in ("train", "validation"))
+        if not processes.first:
+            train(model, train_set, validation_set, recipe, [], checkpoints)
+            return
+        resume_file = checkpoints.folder / "run.json"
+        with training_run(os.environ, Path.cwd(), params, data_hash, resume_file) as log:
+            observers = (Progress(), log.observer)
+            result = train(model, train_set, validation_set, recipe, observers, checkpoints)
+            description = ModelDescription(model=config, feature_names=names, length=store.length)
+            save_model(MODEL, result.best_state, description)
+            write_run(MODEL / "run.json", log.run_id)
+            write_history(HISTORY, result.updates, result.validations)
+            log.files(MODEL, HISTORY)
+        checkpoints.remove()
 
 
 if __name__ == "__main__":

@@ -68,6 +68,24 @@ def test_a_resumed_training_leaves_no_point_twice(client: MlflowClient, run_id: 
     assert [step for step, _ in curve(client, run_id, "val/loss")] == [5, 7]
 
 
+def test_points_that_a_killed_process_never_sent_come_with_the_checkpoint(
+    client: MlflowClient, run_id: str
+) -> None:
+    first = MLflowObserver(client, run_id)
+    first.on_start(plan())
+    first.on_updates([update(1), update(2)])
+    first.buffer.send()
+    first.on_updates([update(3), update(4)])
+    first.on_validation(validation(4))  # then kill -9, with these in the buffer and a checkpoint at 5
+    earlier = tuple(update(number) for number in range(1, 6))
+    second = MLflowObserver(client, run_id)
+    second.on_start(plan(resumed_update=5, earlier_updates=earlier, earlier_validations=(validation(4),)))
+    second.on_updates([update(6)])
+    second.on_end(summary(6))
+    assert [step for step, _ in curve(client, run_id, "train/loss")] == [1, 2, 3, 4, 5, 6]
+    assert [step for step, _ in curve(client, run_id, "val/loss")] == [4]
+
+
 def test_a_validation_between_logged_updates_still_has_its_samples(client: MlflowClient, run_id: str) -> None:
     observer = MLflowObserver(client, run_id)
     observer.on_start(plan(total_updates=3 * MAX_CURVE_POINTS))

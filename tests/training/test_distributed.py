@@ -153,19 +153,25 @@ def test_several_processes_train_as_one_does(alone: Path, tmp_path: Path, count:
                     assert float(ours[column]) == pytest.approx(float(theirs[column]), rel=1e-3)
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    torchrun(folder, "resumed", processes=2)
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("agents", [1, 2])
-def test_a_killed_process_brings_all_back_from_the_checkpoint(tmp_path: Path, agents: int) -> None:
+def test_a_killed_process_brings_all_back_from_the_checkpoint(
+    undisturbed: Path, tmp_path: Path, agents: int
+) -> None:
     """Under one torchrun, and under two that met over TCP as two hosts do."""
-    folders = [tmp_path / name for name in ("undisturbed", "killed")]
-    for folder, extra in zip(folders, ([], ["--die-after", "9"]), strict=True):
-        folder.mkdir()
-        torchrun(folder, "resumed", *extra, processes=2, agents=agents)
-    assert (folders[1] / "died").exists()
-    *_, resumed = read(folders[1] / "resumed0")[2]
+    torchrun(tmp_path, "resumed", "--die-after", "9", processes=2, agents=agents)
+    assert (tmp_path / "died").exists()
+    *_, resumed = read(tmp_path / "resumed0")[2]
     assert 0 < resumed < 9
     for rank in range(2):
-        expected, rows, _ = read(folders[0] / f"resumed{rank}")
-        weights, own_rows, _ = read(folders[1] / f"resumed{rank}")
+        expected, rows, _ = read(undisturbed / f"resumed{rank}")
+        weights, own_rows, _ = read(tmp_path / f"resumed{rank}")
         assert rows == own_rows
         assert all(torch.equal(weights[name], tensor) for name, tensor in expected.items())

@@ -69,6 +69,13 @@ class MLflowObserver:
         values = {f"plan.{name}": str(getattr(plan, name)) for name in RESOLVED}
         new = [Param(name, value) for name, value in values.items() if name not in known]
         self._client.log_batch(self.run_id, params=new)
+        updates = list(plan.earlier_updates)
+        for validation in plan.earlier_validations:  # a killed process may not have sent them
+            before = [record for record in updates if record.update <= validation.update]
+            updates = updates[len(before) :]
+            self.on_updates(before)
+            self.on_validation(validation)
+        self.on_updates(updates)
 
     def on_updates(self, records: Sequence[UpdateRecord]) -> None:
         """Add the updates that the run does not hold yet."""

@@ -23,8 +23,11 @@ class TrainingPlan:
     precision: str
     device: str
     processes: int = 1
-    resumed_update: int = 0  # updates a checkpoint brought along; their records are not sent again
+    resumed_update: int = 0  # updates a checkpoint brought along
     resumed_samples: int = 0
+    # Their records: what a killed process had said of them may not have arrived everywhere.
+    earlier_updates: "tuple[UpdateRecord, ...]" = ()
+    earlier_validations: "tuple[ValidationRecord, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,6 +71,8 @@ def make_plan(state: TrainingState, recipe: Recipe, budget: Budget, validation_w
         processes=state.processes.count,
         resumed_update=state.counters.update,
         resumed_samples=state.counters.samples_seen,
+        earlier_updates=tuple(state.updates),
+        earlier_validations=tuple(state.validations),
     )
 
 
