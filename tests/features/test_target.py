@@ -4,7 +4,7 @@ import math
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle.indicators_market import random_bars
 
@@ -31,6 +31,7 @@ def test_it_looks_into_no_other_history() -> None:
     assert [value is None for value in target] == [False, True, False, False, True, False, True]
 
 
+@settings(max_examples=40, deadline=None)
 @given(length=st.integers(1, 30), horizon=st.integers(1, 35))
 def test_the_last_rows_are_null_and_never_zero(length: int, horizon: int) -> None:
     closes = [1.0 + index for index in range(length)]
@@ -38,6 +39,7 @@ def test_the_last_rows_are_null_and_never_zero(length: int, horizon: int) -> Non
     assert target.is_null().to_list() == [index + horizon >= length for index in range(length)]
 
 
+@settings(max_examples=40, deadline=None)
 @given(changed=st.integers(0, 39), horizon=st.integers(1, 8))
 def test_a_label_reads_its_own_close_and_the_one_at_its_end(changed: int, horizon: int) -> None:
     bars = random_bars(40, seed=2)
