@@ -40,15 +40,19 @@ def _ui(arguments: Arguments) -> None:
     from candlecast.tracking.store import quiet, tracking_store
 
     quiet(os.environ)
-    store = tracking_store(os.environ, repository_root(Path.cwd()))
+    root = repository_root(Path.cwd())
+    store = tracking_store(os.environ, root)
     if store.uri.startswith(("http://", "https://")):
         print(f"MLFLOW_TRACKING_URI names a server; open {store.name}")
         return
     port = choose_port(arguments.port)
+    from candlecast.studies.experiments import add_missing_runs
     from candlecast.tracking.backend import connect, sweep
 
     client, experiment = connect(store)
     sweep(client, experiment)
+    if restored := add_missing_runs(root, store):
+        print(f"DVC restored {', '.join(restored)} without training: added as light runs")
     print(f"Starting MLflow on {store.name} ...", flush=True)
     try:
         with serve(store, os.environ, port) as (process, url):

@@ -8,6 +8,7 @@ import pytest
 from experiments.clones import commit_all, dvc, git, make_clone, stages_run, wait_for_queue
 from mlflow.entities import Run
 
+from candlecast.studies.experiments import add_missing_runs
 from candlecast.tracking.backend import connect
 from candlecast.tracking.store import tracking_store
 
@@ -114,4 +115,18 @@ def test_a_training_that_dvc_restores_leaves_an_entry_once_it_is_evaluated(clone
     (run,) = runs_of(clone, "again")
     (trained,) = runs_of(clone, "alone")
     assert run.data.tags["restored.from"] == trained.info.run_id
+    assert run.data.metrics["test/directional_accuracy"] == trained.data.metrics["test/directional_accuracy"]
+
+
+def test_an_experiment_that_dvc_restores_whole_is_found_by_its_name(clone: Path) -> None:
+    said = dvc(clone, "exp", "run", "--temp", "-S", "accum.steps=5", "-n", "restored")
+    assert not {"train", "evaluate"} & set(stages_run(said))
+    assert runs_of(clone, "restored") == []
+    store = tracking_store({}, clone)
+    assert "restored" in add_missing_runs(clone, store)
+    assert add_missing_runs(clone, store) == []
+    (run,) = runs_of(clone, "restored")
+    (trained,) = runs_of(clone, "alone")
+    assert run.data.tags["restored.from"] == trained.info.run_id
+    assert run.data.params["accum.steps"] == "5"
     assert run.data.metrics["test/directional_accuracy"] == trained.data.metrics["test/directional_accuracy"]

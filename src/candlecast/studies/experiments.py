@@ -1,0 +1,77 @@
+"""DVC's experiments, and a run in MLflow for each of them.
+
+An experiment whose every stage DVC restored from its cache ran no command, so nothing was logged for it.
+"""
+
+import json
+import logging
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from candlecast.tracking.restored import complete_stand_in, find_experiment
+from candlecast.tracking.store import Store
+
+# Others below refs/exps are DVC's own: what is queued, what was applied.
+_REF = re.compile(r"refs/exps/([0-9a-f]{2})/([0-9a-f]{38})/([^/]+) ([0-9a-f]{40})")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A finished DVC experiment: its name, the commit it started from, the commit of its results."""
+
+    name: str
+    baseline: str
+    commit: str
+
+
+def experiments(root: Path) -> list[Experiment]:
+    """Return the experiments of a repository; none where there is no git.
+
+    They are read from git's references: DVC's own list would wait for the lock of a running pipeline.
+    """
+    git = shutil.which("git")
+    if git is None:
+        return []
+    command = [git, "for-each-ref", "refs/exps", "--format=%(refname) %(objectname)"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments
+    found = (_REF.fullmatch(line) for line in listed.stdout.splitlines())
+    return [Experiment(ref[3], ref[1] + ref[2], ref[4]) for ref in found if ref is not None]
+
+
+def add_missing_runs(root: Path, store: Store) -> list[str]:
+    """Give each experiment that MLflow does not know a light run under its name; return those names."""
+    from candlecast.tracking.backend import connect
+
+    client, experiment_id = connect(store)
+    added = []
+    for experiment in experiments(root):
+        if find_experiment(client, experiment_id, experiment.name, experiment.baseline) is not None:
+            continue
+        try:
+            run_id = json.loads(_read(root, experiment, "data/model/run.json"))["mlflow_run_id"]
+            params: dict[str, Any] = YAML(typ="safe").load(StringIO(_read(root, experiment, "params.yaml")))
+            metrics = json.loads(_read(root, experiment, "reports/metrics.json"))
+        except (OSError, ValueError, KeyError) as error:
+            logger.warning("experiment %s has no results to show: %s", experiment.name, error)
+            continue
+        tags = {"dvc.experiment": experiment.name, "dvc.baseline": experiment.baseline}
+        scores = {part: metrics[part] for part in ("validation", "test")}
+        complete_stand_in(client, experiment_id, run_id, params, tags, scores)
+        added.append(experiment.name)
+    return added
+
+
+def _read(root: Path, experiment: Experiment, path: str) -> str:
+    import dvc.api  # takes a second, and is needed for restored experiments only
+
+    text: str = dvc.api.read(path, repo=str(root), rev=experiment.commit)
+    return text
