@@ -88,14 +88,14 @@ def environment() -> dict[str, str]:
     }
 
 
-def dvc(folder: Path, *arguments: str) -> str:
-    """Run dvc in `folder` and return all it said; a failure shows it."""
+def dvc(folder: Path, *arguments: str, **variables: str) -> str:
+    """Run dvc in `folder`, with variables of the environment set, and return all it said."""
     # Into a file: a worker that `dvc queue start` leaves behind would hold a pipe open.
     with tempfile.TemporaryFile("w+") as output:
         done = subprocess.run(
             ["dvc", *arguments],
             cwd=folder,
-            env=environment(),
+            env=environment() | variables,
             stdout=output,
             stderr=subprocess.STDOUT,
             check=False,
@@ -116,5 +116,5 @@ def wait_for_queue(folder: Path, seconds: float = 600.0) -> str:
     end = time.monotonic() + seconds
     while re.search(r"Queued|Running", said := dvc(folder, "queue", "status")):
         assert time.monotonic() < end, said
-        time.sleep(1)
+        time.sleep(3)  # asking costs seconds of processor time itself
     return said

@@ -10,22 +10,24 @@ from mlflow.entities import Run
 
 from candlecast.studies.experiments import add_missing_runs
 from candlecast.tracking.backend import connect
-from candlecast.tracking.store import tracking_store
+from candlecast.tracking.store import Store, tracking_store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
-def runs(folder: Path) -> list[Run]:
-    client, experiment = connect(tracking_store({}, folder))
-    return list(client.search_runs([experiment], order_by=["attributes.start_time"]))
+def runs(store: Store) -> list[Run]:
+    client, experiment = connect(store)
+    return list(client.search_runs([experiment]))
 
 
 def runs_of(folder: Path, experiment: str) -> list[Run]:
-    return [run for run in runs(folder) if run.data.tags.get("dvc.experiment") == experiment]
+    return [
+        run for run in runs(tracking_store({}, folder)) if run.data.tags.get("dvc.experiment") == experiment
+    ]
 
 
-def artifact(folder: Path, run: Run, path: str) -> bytes:
-    client, _ = connect(tracking_store({}, folder))
+def artifact(store: Store, run: Run, path: str) -> bytes:
+    client, _ = connect(store)
     return Path(client.download_artifacts(run.info.run_id, path)).read_bytes()
 
 
@@ -34,11 +36,16 @@ def results(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in files}
 
 
+def first_store(folder: Path) -> Store:
+    """The store of the first run, elsewhere, so that the repository's own is fresh for the next."""
+    return tracking_store({"MLFLOW_TRACKING_URI": f"sqlite:///{folder.parent / 'mlflow.db'}"}, folder)
+
+
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A repository whose pipeline has run, and whose results are committed."""
     folder = make_clone(tmp_path_factory.mktemp("experiments") / "first")
-    dvc(folder, "repro")
+    dvc(folder, "repro", MLFLOW_TRACKING_URI=first_store(folder).uri)
     commit_all(folder)
     yield folder
     dvc(folder, "queue", "stop")  # a worker without work would stay
@@ -57,7 +64,8 @@ def test_two_clones_give_the_same_bytes(clone: Path, tmp_path: Path) -> None:
 
 
 def test_training_and_evaluation_are_one_run_that_says_what_it_is(clone: Path) -> None:
-    (run,) = runs(clone)[:1]
+    store = first_store(clone)
+    (run,) = runs(store)
     assert run.info.status == "FINISHED"
     assert run.data.params["accum.steps"] == "4"
     assert run.data.tags["dvc.stage"] == "train"
@@ -65,7 +73,24 @@ def test_training_and_evaluation_are_one_run_that_says_what_it_is(clone: Path) -
     metrics = json.loads((clone / "reports/metrics.json").read_text())
     accuracy = metrics["test"]["directional_accuracy"]
     assert run.data.metrics["test/directional_accuracy"] == pytest.approx(accuracy)
-    assert artifact(clone, run, "report.html") == (clone / "reports/report.html").read_bytes()
+    assert artifact(store, run, "report.html") == (clone / "reports/report.html").read_bytes()
+
+
+def test_queued_and_temporary_experiments_share_the_repository_s_store(clone: Path) -> None:
+    assert not (clone / "mlflow.db").exists()  # so two processes open a fresh store at once
+    dvc(clone, "exp", "run", "--queue", "-S", "accum.steps=2,3", "-n", "grid")
+    dvc(clone, "queue", "start", "--jobs", "2")
+    status = wait_for_queue(clone)
+    assert status.count("Success") == 2, dvc(clone, "queue", "logs", "grid-1")
+    said = dvc(clone, "exp", "run", "--temp", "-S", "accum.steps=5", "-n", "alone")
+    assert "train" in stages_run(said)
+    store = tracking_store({}, clone)
+    steps = {run.data.tags["dvc.experiment"]: run.data.params["accum.steps"] for run in runs(store)}
+    assert steps == {"grid-1": "2", "grid-2": "3", "alone": "5"}
+    for run in runs(store):
+        assert run.info.status == "FINISHED"
+        assert "test/directional_accuracy" in run.data.metrics
+        assert b"<html" in artifact(store, run, "report.html")
 
 
 def test_an_ablation_reruns_training_and_evaluation_only(clone: Path) -> None:
@@ -78,23 +103,6 @@ def test_an_ablation_reruns_training_and_evaluation_only(clone: Path) -> None:
     assert "small" in dvc(clone, "exp", "show", "--md", "--drop", "Created")
     git(clone, "checkout", "--", ".")
     dvc(clone, "checkout")
-
-
-def test_queued_and_temporary_experiments_share_the_repository_s_store(clone: Path) -> None:
-    for file in clone.glob("mlflow.db*"):
-        file.unlink()  # the store is fresh, and two processes open it at once
-    dvc(clone, "exp", "run", "--queue", "-S", "accum.steps=2,3", "-n", "grid")
-    dvc(clone, "queue", "start", "--jobs", "2")
-    status = wait_for_queue(clone)
-    assert status.count("Success") == 2, dvc(clone, "queue", "logs", "grid-1")
-    said = dvc(clone, "exp", "run", "--temp", "-S", "accum.steps=5", "-n", "alone")
-    assert "train" in stages_run(said)
-    steps = {run.data.tags["dvc.experiment"]: run.data.params["accum.steps"] for run in runs(clone)}
-    assert steps == {"grid-1": "2", "grid-2": "3", "alone": "5"}
-    for run in runs(clone):
-        assert run.info.status == "FINISHED"
-        assert "test/directional_accuracy" in run.data.metrics
-        assert b"<html" in artifact(clone, run, "report.html")
 
 
 def test_an_experiment_runs_the_code_it_was_queued_with(clone: Path) -> None:
