@@ -12,6 +12,7 @@ from candlecast.errors import ParamsError
         ({"epochs": None}, "train.epochs: give exactly one"),
         ({"updates": 5}, "train.updates: give exactly one"),
         ({"epochs": None, "samples": 9, "seconds": 1.0}, "train.seconds: give exactly one"),
+        ({"epochs": None, "seconds": 1.0, "processes": 2}, "train.seconds: several processes"),
         ({"epochs": 0}, "train.epochs"),
         ({"patience": 0}, "train.patience"),
         ({"huber_delta": 0.0}, "train.huber_delta"),

@@ -90,6 +90,10 @@ class TrainConfig:
             f"train.{given[-1] if given else 'epochs'}: give exactly one of {', '.join(budgets)} "
             f"and set the others to null; given: {', '.join(given) or 'none'}",
         )
+        require(
+            self.seconds is None or self.processes == 1,
+            "train.seconds: several processes have several clocks; give another budget or train.processes 1",
+        )
         positive = ("epochs", "updates", "samples", "reference_batch", "beta2_half_life", "ema_half_life")
         for name in (*positive, "validate_every", "patience", "log_every", "noise_every", "processes"):
             require(getattr(self, name) is None or getattr(self, name) >= 1, f"train.{name}: at least 1")
