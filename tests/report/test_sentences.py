@@ -14,8 +14,12 @@ def with_p(inputs, p_value: float):
     return replace(evidence, claims=claims, trials=1)
 
 
+def plain(lines) -> str:
+    return " ".join(lines).replace("\u00a0", " ")
+
+
 def test_nothing_is_claimed_where_no_test_rejects(inputs):
-    text = " ".join(sentences.claim_sentences(with_p(inputs, 0.5)))
+    text = plain(sentences.claim_sentences(with_p(inputs, 0.5)))
     assert "are not shown to have come more often when up was called" in text
     assert "shown for none" in text
     assert "is not shown to be above 0" in text
@@ -24,7 +28,7 @@ def test_nothing_is_claimed_where_no_test_rejects(inputs):
 
 
 def test_what_tests_reject_is_said(inputs):
-    text = " ".join(sentences.claim_sentences(with_p(inputs, 0.0004)))
+    text = plain(sentences.claim_sentences(with_p(inputs, 0.0004)))
     assert "ups came more often when up was called (p < 0.001" in text
     assert "shown for AAPL, GOOG, IBM, MSFT" in text
     assert "is below that of Training mean and majority (p < 0.001)" in text

@@ -37,7 +37,7 @@ class Audit:
     def summary(self) -> str:
         """Return one sentence."""
         if not self.findings:
-            return f"All {len(self.checks)} checks passed: the future was found to reach no forecast."
+            return f"All {len(self.checks)} checks passed: no way was found from the future to a forecast."
         names = "; ".join(check.name for check in self.findings)
         return f"{len(self.findings)} of {len(self.checks)} checks failed: {names}."
 

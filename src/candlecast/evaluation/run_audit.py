@@ -76,5 +76,5 @@ def _universe(manifest: Manifest) -> Check:
         "data",
         "how the tickers were chosen",
         "note",
-        f"{universe.chosen}, as of {universe.as_of}. {universe.note}",
+        f"{universe.chosen}; chosen as of: {universe.as_of}; {universe.note}",
     )

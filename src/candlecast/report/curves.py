@@ -32,7 +32,7 @@ def rolling_accuracy(frame: pl.DataFrame, baseline: pl.DataFrame) -> Drawing:
         )
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         axes.set_title(f"directional accuracy, last {length} days")
-        axes.legend(loc="upper left", fontsize=8.5)
+        figure.legend(ncols=2, loc="outside upper left", fontsize=8.5)
         date_axis(axes)
         svg = to_svg(figure, "rolling", alt)
     caption = "Neighbouring points share most of their days: a smooth line is no sign of stability."
@@ -56,13 +56,15 @@ def capital_curves(economics: Economics, shown_bp: float) -> Drawing:
         first = economics.paths[0]
         net = np.cumprod(1 + first.net(shown_bp))
         finals[f"{first.strategy} at {shown_bp:g} bp"] = net[-1]
-        axes.plot(first.dates, net, color=MUTED, linewidth=1, label=f"{first.strategy}, {shown_bp:g} bp")
+        axes.plot(
+            first.dates, net, color=MUTED, linewidth=1, zorder=1, label=f"{first.strategy}, {shown_bp:g} bp"
+        )
         axes.set_title("capital, 1 at the start")
         axes.yaxis.set_major_locator(MaxNLocator(6))
-        axes.legend(loc="upper left", fontsize=8.5)
+        figure.legend(ncols=2, loc="outside upper left", fontsize=8.5)
         date_axis(axes)
         alt = "Compounded capital, 1 at the start. At the end: " + ", ".join(
-            f"{name} {value:.2f}" for name, value in finals.items()
+            f"{end} {value:.2f}" for end, value in finals.items()
         )
         svg = to_svg(figure, "capital", alt)
     caption = "Before costs unless said. One path of history; another would look different."
@@ -98,7 +100,7 @@ def noise_scale(history: pl.DataFrame) -> Drawing | None:
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.set_xlabel("windows seen")
         axes.set_title("windows")
-        axes.legend(loc="upper left", fontsize=8.5)
+        figure.legend(ncols=2, loc="outside upper left", fontsize=8.5)
         svg = to_svg(figure, "noise", alt)
     caption = (
         "Below the noise scale a larger batch takes cleaner steps almost in proportion; far above it, "

@@ -32,7 +32,7 @@ def evidence_table(evidence: Evidence) -> Table:
         cells = (
             Cell(shown.show(score.value), "strong"),
             Cell(_interval(score.interval, shown)),
-            Cell(f"{label(score.baseline)} {shown.show(score.value - score.difference)}"),
+            Cell(f"{label(score.baseline)}: {shown.show(score.value - score.difference)}", "words"),
             Cell(shown.show_difference(score.difference)),
             Cell(_interval(score.difference_interval, shown, difference=True)),
             Cell(word, mark),
@@ -45,9 +45,9 @@ def calibration_table(calibrated: tuple[Calibrated, ...]) -> Table:
     """Return how often each test rejects at 5 % on simulated markets, without and with planted skill."""
     heads = (
         ("Without skill", "share of markets in which the test rejects at 5%; 5% is honest"),
-        ("95% of such trials", "Monte-Carlo interval of that share"),
+        ("95% interval", "Monte-Carlo interval of that share"),
         (f"At {PLANTED_ACCURACY:.0%} accuracy", "share of markets in which planted skill is found"),
-        ("95% of such trials", "Monte-Carlo interval of that share"),
+        ("95% interval", "Monte-Carlo interval of that share"),
     )
     rows = [
         Row(

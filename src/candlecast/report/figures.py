@@ -86,7 +86,7 @@ def training_curves(history: pl.DataFrame, validation: pl.DataFrame) -> Drawing:
             best["samples_seen"], best["loss"], "o", color=MODEL, markersize=7, fillstyle="none", label="kept"
         )
         losses.set_title("loss")
-        losses.legend(ncols=3, loc="upper right", fontsize=8.5)
+        figure.legend(ncols=3, loc="outside upper left", fontsize=8.5)
         low, high = np.quantile(history["loss"].to_numpy(), [0.0, 0.99])
         losses.set_ylim(
             min(low, best["loss"]) * 0.98, max(high, float(validation["loss"].to_numpy().max())) * 1.12
@@ -104,7 +104,7 @@ def training_curves(history: pl.DataFrame, validation: pl.DataFrame) -> Drawing:
         "A training point averages one update's windows; validation is the same fixed windows each time. "
         "The circled checkpoint is the one evaluated."
     )
-    return Drawing("training", "Training", svg, alt, caption)
+    return Drawing("training", "Loss, learning rate and gradient norm", svg, alt, caption)
 
 
 def predicted_and_realised(frame: pl.DataFrame) -> Drawing:
@@ -145,7 +145,7 @@ def predicted_and_realised(frame: pl.DataFrame) -> Drawing:
             axis.set_major_formatter(PercentFormatter(1))
         axes.set_xlabel("forecast log-return")
         axes.set_title("realised log-return")
-        axes.legend(loc="upper left", fontsize=8.5)
+        figure.legend(ncols=2, loc="outside upper left", fontsize=8.5)
         svg = to_svg(figure, "scatter", alt)
     caption = "The scales differ: forecasts that hedge are far narrower than what then happens."
     return Drawing("scatter", "Forecast against realised", svg, alt, caption)
@@ -165,11 +165,11 @@ def reliability_diagram(frame: pl.DataFrame, bins: int) -> Drawing:
         axes.plot(stated, stated, color=BASELINE, linestyle="--", linewidth=1, label="a calibrated forecast")
         axes.plot(stated, share, "o-", color=MODEL, markersize=4.5, label="realised")
         for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(PercentFormatter(1, decimals=0))
             axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+            axis.set_major_formatter(PercentFormatter(1))
         axes.set_xlabel("stated probability of going up")
         axes.set_title("share that went up")
-        axes.legend(loc="upper left", fontsize=8.5)
+        figure.legend(ncols=2, loc="outside upper left", fontsize=8.5)
         svg = to_svg(figure, "reliability", alt)
     caption = (
         f"{table.height} groups of windows. The band is where a calibrated forecast would fall 19 times "

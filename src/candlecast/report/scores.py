@@ -61,8 +61,10 @@ def plain(value: float) -> str:
 
 
 def p_value(value: float) -> str:
-    """Return a p-value in words a reader knows."""
-    return "p < 0.001" if value < 0.001 else f"p = {value:.2f}" if value >= 0.01 else f"p = {value:.3f}"
+    """Return a p-value as it is usually written, in one piece."""
+    if value < 0.001:
+        return "p\u00a0<\u00a00.001"
+    return f"p\u00a0=\u00a0{value:.2f}" if value >= 0.01 else f"p\u00a0=\u00a0{value:.3f}"
 
 
 SCORES: Final = (

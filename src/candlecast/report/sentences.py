@@ -78,7 +78,7 @@ def economics_sentences(economics: Economics, confidence: float) -> list[str]:
         sentences.append(
             f"{path.strategy.capitalize()} returned {percent(float(path.gross.mean()) * 252)} a year before "
             f"costs ({confidence:.0%} interval {percent(interval.low)} to {percent(interval.high)}), trading "
-            f"the capital {path.turnover_a_year:.0f} times a year; {broken}."
+            f"the capital {path.turnover_a_year:.1f} times a year; {broken}."
         )
     return sentences
 

@@ -64,7 +64,9 @@ def _differences(shown: list[Score], test: Any, baselines: Any, best: Mapping[st
     for score in shown:
         difference = test[score.name] - baselines[best[score.name]][score.name]
         gain = -difference if score.name.endswith("_error") else difference
-        cells.append(Cell(score.show_difference(difference), "better" if gain > 0 else "worse"))
+        cells.append(
+            Cell(score.show_difference(difference), "better" if gain > 0 else "worse" if gain < 0 else "")
+        )
     return Row("against the best baseline", tuple(cells), "difference")
 
 
