@@ -2,12 +2,13 @@
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from candlecast.errors import CandlecastError, TrackingError
+from candlecast.errors import CandlecastError, EvaluationError, TrackingError
 from candlecast.stage import run_stage
 
 Arguments = argparse.Namespace
@@ -125,12 +126,54 @@ def _plan(arguments: Arguments) -> None:
         print(comparison_table(measure_plan(workload, plan)))
 
 
+def _audit_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="(default: %(default)s)")
+    parser.add_argument(
+        "--data", type=Path, default=Path("data/raw"), help="the snapshot (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("reports/audit.json"),
+        help="for the report (default: %(default)s)",
+    )
+
+
+def _audit(arguments: Arguments) -> None:
+    from candlecast.data.manifest import read_manifest
+    from candlecast.evaluation.run_audit import AuditInputs, run_audit
+    from candlecast.schema import BARS, read_frame
+    from candlecast.settings import load_settings
+
+    settings = load_settings(arguments.params)
+    inputs = AuditInputs(
+        bars=read_frame(arguments.data / "bars.parquet", BARS),
+        manifest=read_manifest(arguments.data / "manifest.json"),
+        features=settings.features,
+        windows=settings.windows,
+        model=settings.model,
+        seed=settings.seed,
+    )
+    audit = run_audit(inputs, lambda area: print(f"{area} ...", file=sys.stderr))
+    audit.save(arguments.output)
+    print("\n".join(audit.lines()))
+    if audit.findings:
+        raise EvaluationError(audit.summary)
+    print(audit.summary)
+
+
 COMMANDS = (
     Command(
         "plan",
         "say which micro-batch fits into memory, without a GPU and without trying",
         _plan_options,
         _plan,
+    ),
+    Command(
+        "audit",
+        "look for ways in which the future could leak into a forecast; status 1 when one is found",
+        _audit_options,
+        _audit,
     ),
     Command("ui", "open the tracking store in MLflow, on loopback", _ui_options, _ui),
     Command("pin-end", "set data.end in params.yaml to the latest complete session", _pin_options, _pin),
