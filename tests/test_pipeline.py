@@ -13,7 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parent.parent
-STAGES = ("check", "download", "features", "windows", "baselines", "train", "audit", "evaluate")
+STAGES = tuple(YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"])
 SMALL: dict[str, Any] = {
     "data.source": "synthetic",
     "data.synthetic.tickers": 3,

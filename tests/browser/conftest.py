@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from experiments.clones import ROOT, environment, make_clone, set_params
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from ruamel.yaml import YAML
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = [
@@ -19,7 +20,7 @@ FLAGS = [
     "--disable-sync",
 ]
 PATIENCE = 120_000  # milliseconds; a busy machine draws slowly, and nothing is asserted about time
-STAGES = ("check", "download", "features", "windows", "baselines", "train", "evaluate")
+STAGES = tuple(YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"])
 
 
 def run(folder: Path, stage: str, experiment: str) -> None:
