@@ -1,6 +1,6 @@
 """Batches of windows: this project's views against torch's DataLoader of items, side by side in one process.
 
-    python benchmarks/batches.py [--json FILE]
+    python -m benchmarks.batches [--json FILE]
 
 Both give the same windows in the same order, checked before the clock starts. Rounds alternate between
 them, so that another load on the machine hits both; the ratio is of the medians. Then what the windows stage

@@ -1,6 +1,6 @@
 """What the trainer costs beyond the arithmetic: milliseconds a micro-step of a tiny model.
 
-    python benchmarks/trainer_overhead.py [--rounds 5] [--json FILE]
+    python -m benchmarks.trainer_overhead [--rounds 5] [--json FILE]
 
 The same model, loss, optimiser, windows and accumulation (8 windows x 4, clipped) by
 - bare: a hand-written loop over this project's batches, with nothing logged

@@ -1,6 +1,6 @@
 """The training step at the default shape, 16 x 8: this project's against the article's, in one process.
 
-    python benchmarks/training_step.py [--json FILE] [--threads N] [--processor-time]
+    python -m benchmarks.training_step [--json FILE] [--threads N] [--processor-time]
 
 Arms: both models in both loops, and this project's model in a bare loop, which shows what the accumulating
 one costs. Rounds alternate between the arms, so that another load on the machine hits all; ratios are of
@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from article import ArticleModel, article_loop
-from batches import FEATURES, LENGTH, ItemDataset, random_store
+from benchmarks.article import ArticleModel, article_loop
+from benchmarks.batches import FEATURES, LENGTH, ItemDataset, random_store
 from torch import Tensor, nn
 from torch.amp.grad_scaler import GradScaler
 from torch.utils.data import DataLoader

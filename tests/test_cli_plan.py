@@ -1,26 +1,24 @@
 from pathlib import Path
-from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
+from parameters import write_params
 
 from candlecast.cli import main
 
-ROOT = Path(__file__).parent.parent
+SMALL = {
+    "model.width": 8,
+    "model.tcn_blocks": 1,
+    "windows.length": 24,
+    "baselines.summary_bars": [8],
+    "accum.micro_batch": 2,
+    "accum.steps": 4,
+}
 
 
 @pytest.fixture
 def params(tmp_path: Path) -> Path:
     """A model small enough to be rehearsed in seconds."""
-    values: dict[str, Any] = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
-    values["model"] |= {"width": 8, "tcn_blocks": 1}
-    values["windows"] |= {"length": 24}
-    values["baselines"] |= {"summary_bars": [8]}
-    values["accum"] |= {"micro_batch": 2, "steps": 4}
-    path = tmp_path / "params.yaml"
-    with path.open("w") as file:
-        YAML().dump(values, file)
-    return path
+    return write_params(tmp_path / "params.yaml", SMALL)
 
 
 def test_a_plan_is_printed_and_drawn(

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from parameters import ROOT, write_params
 from ruamel.yaml import YAML
 
-ROOT = Path(__file__).parent.parent
 STAGES = tuple(YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"])
 SMALL: dict[str, Any] = {
     "data.source": "synthetic",
@@ -39,15 +39,7 @@ def project(folder: Path, overrides: dict[str, Any]) -> Path:
     """Make a folder in which the stages run: the pipeline, and parameters with some keys set."""
     folder.mkdir(exist_ok=True)
     shutil.copytree(ROOT / "pipeline", folder / "pipeline", dirs_exist_ok=True)
-    values = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
-    for key, value in overrides.items():
-        *sections, name = key.split(".")
-        target = values
-        for section in sections:
-            target = target[section]
-        target[name] = value
-    with (folder / "params.yaml").open("w") as file:
-        YAML().dump(values, file)
+    write_params(folder / "params.yaml", overrides)
     return folder
 
 

@@ -2,26 +2,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
+from parameters import ROOT, write_params
 
 from candlecast.errors import ParamsError
 from candlecast.settings import load_settings
-
-ROOT = Path(__file__).parent.parent
-
-
-def settings_with(tmp_path: Path, overrides: dict[str, Any]) -> Path:
-    values = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
-    for key, value in overrides.items():
-        *sections, name = key.split(".")
-        target = values
-        for section in sections:
-            target = target[section]
-        target[name] = value
-    path = tmp_path / "params.yaml"
-    with path.open("w") as file:
-        YAML().dump(values, file)
-    return path
 
 
 def test_the_committed_parameters_are_valid() -> None:
@@ -66,11 +50,11 @@ def test_a_contradiction_is_one_line_that_names_the_key(
     tmp_path: Path, overrides: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ParamsError) as error:
-        load_settings(settings_with(tmp_path, overrides))
+        load_settings(write_params(tmp_path / "params.yaml", overrides))
     assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
 
 def test_steps_follow_from_the_effective_batch(tmp_path: Path) -> None:
-    path = settings_with(tmp_path, {"accum.steps": None, "accum.effective_batch": 100})
+    path = write_params(tmp_path / "params.yaml", {"accum.steps": None, "accum.effective_batch": 100})
     assert load_settings(path).accum.windows_per_update == 100
