@@ -162,6 +162,40 @@ def _audit(arguments: Arguments) -> None:
     print(audit.summary)
 
 
+def _pool_options(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Pool the folds of one walk-forward, each day of their test spans once, and judge them as one span. "
+        "Run them with: dvc exp run --queue -S windows.folds=N -S 'windows.fold=range(0,N)'; dvc queue start"
+    )
+    parser.add_argument(
+        "revision",
+        nargs="+",
+        help="the run of a fold: a folder, or an experiment, branch, tag or commit; one for each fold",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("reports/walk_forward.md"),
+        help="what is printed; the numbers go beside it as .json (default: %(default)s)",
+    )
+
+
+def _pool(arguments: Arguments) -> None:
+    from candlecast.evaluation.assess import write_assessment
+    from candlecast.files import write_text
+    from candlecast.studies.pool import pool_runs, pooled_text
+    from candlecast.tracking.evaluation import count_trainings
+    from candlecast.tracking.store import quiet, tracking_store
+
+    quiet(os.environ)
+    root = repository_root(Path.cwd())
+    pooled = pool_runs(root, arguments.revision, count_trainings(tracking_store(os.environ, root)))
+    text = pooled_text(pooled)
+    write_text(arguments.output, text)
+    write_assessment(arguments.output.with_suffix(".json"), pooled.assessment)
+    print(text, end="")
+
+
 COMMANDS = (
     Command(
         "plan",
@@ -175,6 +209,7 @@ COMMANDS = (
         _audit_options,
         _audit,
     ),
+    Command("pool", "judge the folds of one walk-forward as one test span", _pool_options, _pool),
     Command("ui", "open the tracking store in MLflow, on loopback", _ui_options, _ui),
     Command("pin-end", "set data.end in params.yaml to the latest complete session", _pin_options, _pin),
     Command("diff-bars", "say how the vendor changed bars between two snapshots", _diff_options, _diff),

@@ -3,6 +3,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from candlecast.evaluation.bootstrap import Interval
 from candlecast.evaluation.calibration import Power
 from candlecast.evaluation.evaluate import select
 from candlecast.report import sentences
@@ -71,5 +72,15 @@ def test_calls_in_one_direction_only_are_said_and_not_tested(inputs):
 def test_a_strategy_that_lost_before_costs_has_no_break_even(inputs):
     economics = inputs.assessment.economics
     losing = tuple(replace(path, gross=-abs(path.gross)) for path in economics.paths)
-    for line in sentences.economics_sentences(replace(economics, paths=losing), 0.95):
-        assert "there was nothing before costs" in line
+    *lines, market = sentences.economics_sentences(replace(economics, paths=losing), 0.95)
+    assert len(lines) == 3
+    assert all("there was nothing before costs" in line for line in lines)
+    assert market.startswith("What always long returned is the market's")
+
+
+def test_a_test_that_rejects_too_often_without_skill_is_named(inputs):
+    honest = replace(inputs.assessment.calibrated[0], size=0.06, size_interval=Interval(0.03, 0.1))
+    eager = replace(honest, test="an interval", size=0.09, size_interval=Interval(0.054, 0.139))
+    assert sentences.calibration_sentence([honest]).startswith("None is shown")
+    assert "an interval (9.0%)" in sentences.calibration_sentence([honest, eager])
+    assert honest.test not in sentences.calibration_sentence([honest, eager])

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from candlecast.evaluation.assess import Economics
-from candlecast.evaluation.calibration import Power
+from candlecast.evaluation.calibration import Calibrated, Power
 from candlecast.evaluation.claims import LOSSES, Claim
 from candlecast.evaluation.evaluate import MODEL
 from candlecast.evaluation.evidence import LEVEL, Evidence
@@ -34,10 +34,15 @@ def method_sentence(evidence: Evidence) -> str:
         if evidence.trials == 1
         else f"The tracking store holds {evidence.trials} trainings; p-values are multiplied by that."
     )
+    return f"{resampling_sentence(evidence)} {trials}"
+
+
+def resampling_sentence(evidence: Evidence) -> str:
+    """Return what the intervals resample and what the p-values withstand."""
     return (
         f"Intervals resample whole days, all tickers together, in blocks of {evidence.block} on average, "
         f"{evidence.replications:,} times. P-values are one-sided, robust to overlapping outcomes and to "
-        f"tickers that move together. {trials}"
+        "tickers that move together."
     )
 
 
@@ -50,6 +55,18 @@ def power_sentence(evidence: Evidence, power: Power) -> str:
         f"of windows give or take {100 * power.standard_error:.1f} points, so a true accuracy of "
         f"{share(detectable)} would be found four times in five and one of "
         f"{share(0.5 + (detectable - 0.5) / 3)} mostly missed."
+    )
+
+
+def calibration_sentence(calibrated: Iterable[Calibrated]) -> str:
+    """Return which tests find skill too often where there is none, as far as the simulations can say."""
+    eager = [each for each in calibrated if each.size_interval.low > LEVEL]
+    if not eager:
+        return f"None is shown to find skill more often than in {LEVEL:.0%} of markets that have none."
+    named = ", ".join(f"{each.test} ({share(each.size)})" for each in eager)
+    return (
+        f"Too eager on a span like this, finding skill in more than {LEVEL:.0%} of markets that have none: "
+        f"{named}. What it alone calls better is no evidence."
     )
 
 
@@ -80,6 +97,10 @@ def economics_sentences(economics: Economics, confidence: float) -> list[str]:
             f"costs ({confidence:.0%} interval {percent(interval.low)} to {percent(interval.high)}), trading "
             f"the capital {path.turnover_a_year:.1f} times a year; {broken}."
         )
+    sentences.append(
+        "What always long returned is the market's and took no forecast; a strategy that equals it shows no "
+        "skill, whatever its ratios."
+    )
     return sentences
 
 

@@ -53,11 +53,10 @@ class EvaluationLog:
         """
         try:
             experiment = self._client.get_run(self.run_id).info.experiment_id
-            finished = _finished(self._client, experiment)
+            return max(_count_finished(self._client, experiment), 1)
         except AWAY as error:
             logger.warning("the trainings in the tracking store are not counted: %s", first_line(error))
             return 1
-        return max(sum(RESTORED not in run.data.tags for run in finished), 1)
 
     def files(self, *paths: Path) -> None:
         """Store files and folders as the run's artifacts, each under its own name."""
@@ -86,6 +85,17 @@ def open_evaluation(
         status = "FINISHED"
     finally:
         client.set_terminated(run_id, status)
+
+
+def count_trainings(store: Store) -> int:
+    """Return how many finished trainings the store holds; none is restored by DVC and counted twice."""
+    client, experiment = connect(store)
+    with answering(store):
+        return _count_finished(client, experiment)
+
+
+def _count_finished(client: MlflowClient, experiment: str) -> int:
+    return sum(RESTORED not in run.data.tags for run in _finished(client, experiment))
 
 
 def _finished(client: MlflowClient, experiment: str) -> Iterator[Run]:
