@@ -13,7 +13,7 @@ def test_each_score_is_shown_with_both_intervals_and_a_word(inputs):
     texts = [cell.text for cell in row.cells]
     assert texts[0] == f"{score.value:.1%}"
     assert texts[1] == f"{score.interval.low:.1%} to {score.interval.high:.1%}"
-    assert texts[5] in {"better", "cannot tell", "worse"}
+    assert texts[5] in {"better", "cannot tell", "worse", "the same"}
     assert all(len(row.cells) == len(table.heads) for row in table.rows)
 
 
@@ -26,6 +26,15 @@ def test_a_lower_error_is_better_and_a_lower_score_is_worse(inputs):
     rows = {row.label: row.cells[-1].text for row in evidence_table(replace(evidence, scores=below)).rows}
     assert rows["RMSE"] == rows["Brier error"] == "better"
     assert rows["ROC-AUC"] == rows["Directional accuracy"] == "worse"
+
+
+def test_a_forecast_that_equals_the_baseline_s_is_called_the_same(inputs):
+    evidence = inputs.assessment.evidence
+    equal = tuple(
+        replace(score, difference=0.0, difference_interval=Interval(0.0, 0.0)) for score in evidence.scores
+    )
+    rows = evidence_table(replace(evidence, scores=equal)).rows
+    assert {row.cells[-1].text for row in rows} == {"the same"}
 
 
 def test_every_strategy_and_cost_is_a_row_named_once(inputs):

@@ -28,13 +28,15 @@ def evidence_table(evidence: Evidence) -> Table:
         if shown.name not in known:
             continue
         score = evidence.score(shown.name)
-        word, mark = _WORDS[score.gain]
+        apart = score.difference_interval
+        # One forecast twice, as when only one direction is ever called: not even a doubt.
+        word, mark = ("the same", "") if apart.low == apart.high == 0 else _WORDS[score.gain]
         cells = (
             Cell(shown.show(score.value), "strong"),
             Cell(_interval(score.interval, shown)),
             Cell(f"{label(score.baseline)}: {shown.show(score.value - score.difference)}", "words"),
             Cell(shown.show_difference(score.difference)),
-            Cell(_interval(score.difference_interval, shown, difference=True)),
+            Cell(_interval(apart, shown, difference=True)),
             Cell(word, mark),
         )
         rows.append(Row(shown.label, cells))

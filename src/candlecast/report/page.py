@@ -63,6 +63,7 @@ def _judgement(inputs: ReportInputs) -> dict[str, Any]:
         "calibrated": evidence_tables.calibration_table(assessment.calibrated)
         if assessment.calibrated
         else None,
+        "eagerness": sentences.calibration_sentence(assessment.calibrated),
         "economics": evidence_tables.economics_table(economics),
         "earned": sentences.economics_sentences(economics, evidence.confidence),
     }
