@@ -1,6 +1,7 @@
 import dataclasses
 import datetime
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,15 @@ def test_a_window_in_two_folds_is_refused(tmp_path: Path) -> None:
     names = [make_run(tmp_path / "early", 0, 0), make_run(tmp_path / "late", 1, DAYS - 1)]
     with pytest.raises(EvaluationError, match=r"both forecast T0 on 2011-03-24"):
         pool_runs(tmp_path, names, trainings=2)
+
+
+def test_a_name_that_is_neither_a_folder_nor_a_revision_is_refused(tmp_path: Path) -> None:
+    dvc_folder = tmp_path / ".dvc"
+    dvc_folder.mkdir()
+    (dvc_folder / "config").touch()
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    with pytest.raises(EvaluationError, match=r"^walk-9: neither a folder nor an experiment, branch"):
+        read_fold_run(tmp_path, "walk-9")
 
 
 def test_a_file_that_is_not_there_or_broken_is_named(walk: list[str], tmp_path: Path) -> None:

@@ -61,6 +61,8 @@ def read_fold_run(root: Path, name: str) -> FoldRun:
             frames.append(check(pl.read_parquet(BytesIO(read(path))), FORECASTS, f"{name}: {path}"))
         path = "data/features/features.parquet"
         closes = pl.read_parquet(BytesIO(read(path)), columns=["ticker", "date", "close"])
+    except EvaluationError:
+        raise
     except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
         reason = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
         raise EvaluationError(
@@ -85,17 +87,16 @@ def _revision(root: Path, name: str) -> Read:
     from dvc.exceptions import DvcException
     from dvc.scm import RevError
 
-    try:
-        files = DVCFileSystem(url=str(root), rev=name)
-    except RevError:
-        raise EvaluationError(
-            f"{name}: neither a folder nor an experiment, branch, tag or commit; dvc exp list names the "
-            "experiments"
-        ) from None
+    files = DVCFileSystem(url=str(root), rev=name)  # looks for the revision at the first read
 
     def read(path: str) -> bytes:
         try:
             content: bytes = files.read_bytes(path)
+        except RevError:
+            raise EvaluationError(
+                f"{name}: neither a folder nor an experiment, branch, tag or commit; dvc exp list names the "
+                "experiments"
+            ) from None
         except DvcException as error:  # not in the cache, and no remote has it
             raise FileNotFoundError(str(error)) from None
         return content
