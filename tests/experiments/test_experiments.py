@@ -8,7 +8,6 @@ import pytest
 from experiments.clones import commit_all, dvc, git, make_clone, stages_run, wait_for_queue
 from mlflow.entities import Run
 
-from candlecast.studies.experiments import add_missing_runs
 from candlecast.tracking.backend import connect
 from candlecast.tracking.store import Store, tracking_store
 
@@ -124,17 +123,3 @@ def test_a_training_that_dvc_restores_leaves_an_entry_once_it_is_evaluated(clone
     (trained,) = runs_of(clone, "alone")
     assert run.data.tags["restored.from"] == trained.info.run_id
     assert run.data.metrics["test/directional_accuracy"] == trained.data.metrics["test/directional_accuracy"]
-
-
-def test_experiments_that_a_store_does_not_know_are_found_there_by_their_names(clone: Path) -> None:
-    store = first_store(clone)  # knows the first training alone, as another clone's would after a pull
-    names = {"grid-1", "grid-2", "alone", "small", "kept", "again"}
-    assert set(add_missing_runs(clone, store)) == names
-    assert add_missing_runs(clone, store) == []
-    light = {run.data.tags["dvc.experiment"]: run for run in runs(store) if "restored.from" in run.data.tags}
-    assert set(light) == names
-    (trained,) = runs_of(clone, "alone")
-    assert light["alone"].data.tags["restored.from"] == trained.info.run_id
-    assert light["alone"].data.params["accum.steps"] == "5"
-    score = "test/directional_accuracy"
-    assert light["alone"].data.metrics[score] == pytest.approx(trained.data.metrics[score])
