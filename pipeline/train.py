@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from candlecast.models.config import ModelConfig
@@ -13,12 +14,15 @@ from candlecast.tracking.identity import folder_hash
 from candlecast.tracking.run_file import write_run
 from candlecast.tracking.session import training_run
 from candlecast.training.artifact import ModelDescription, save_model
+from candlecast.training.auto_micro_batch import device_plan, settle
 from candlecast.training.checkpoint import Checkpoints, checkpoint_key
 from candlecast.training.config import AccumConfig, Recipe, TrainConfig
 from candlecast.training.distributed import own_device, process_group, relaunch
 from candlecast.training.history import write_history
 from candlecast.training.loop import train
+from candlecast.training.memory_table import plan_table
 from candlecast.training.progress import Progress
+from candlecast.training.rehearsal import Workload
 from candlecast.windows.dataset import WindowDataset
 from candlecast.windows.store import load_windows
 from candlecast.windows.transfer import panel_device
@@ -49,13 +53,22 @@ def main() -> None:
         model = build_model(config, len(names), store.length).to(device)
         home = panel_device(store, device)
         train_set, validation_set = (WindowDataset(store, part, home) for part in ("train", "validation"))
+        workload = Workload(model=config, recipe=recipe, num_features=len(names), length=store.length)
+        run = partial(
+            train,
+            model,
+            train_set,
+            validation_set,
+            checkpoints=checkpoints,
+            memory_plan=lambda: plan_table(device_plan(workload, device)),
+        )
         if not processes.first:
-            train(model, train_set, validation_set, recipe, [], checkpoints)
+            run(settle(workload, device))
             return
         resume_file = checkpoints.folder / "run.json"
         with training_run(os.environ, Path.cwd(), params, data_hash, resume_file) as log:
             observers = (Progress(), log.observer)
-            result = train(model, train_set, validation_set, recipe, observers, checkpoints)
+            result = run(settle(workload, device, observers), observers)
             description = ModelDescription(model=config, feature_names=names, length=store.length)
             save_model(MODEL, result.best_state, description)
             write_run(MODEL / "run.json", log.run_id)

@@ -1,22 +1,44 @@
 """Choose the micro-batch that memory carries, when the parameters leave it open."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import psutil
 import torch
 
+from candlecast.training.config import Recipe
+from candlecast.training.distributed import current_processes
 from candlecast.training.memory import predict
 from candlecast.training.memory_plan import Choice, MemoryPlan, Setting, format_size, plan_settings
 from candlecast.training.memory_table import plan_table
 from candlecast.training.out_of_memory import nothing_fits, release_memory, retry_smaller
 from candlecast.training.precision import make_precision
+from candlecast.training.records import Observer, TrainingEvent
 from candlecast.training.rehearsal import Rehearsal, Workload
 
 
+def settle(workload: Workload, device: torch.device, observers: Sequence[Observer] = ()) -> Recipe:
+    """Return the workload's recipe with a number for its micro-batch, and tell `observers` what was chosen.
+
+    The recipe itself where it has a number already. A resumed training keeps the number it was begun with.
+    """
+    recipe = workload.recipe
+    if recipe.accum.micro_batch != "auto":
+        return recipe
+    choice = choose_micro_batch(workload, device)
+    detail = {"micro_batch": choice.micro_batch, "steps": choice.steps, "largest_that_fits": choice.largest}
+    event = TrainingEvent(name="micro_batch_chosen", update=0, samples_seen=0, detail=detail)
+    for observer in observers:
+        observer.on_event(event)
+    return replace(recipe, accum=replace(recipe.accum, micro_batch=choice.micro_batch))
+
+
 def free_memory(device: torch.device) -> int:
-    """Return the bytes a training could still take."""
+    """Return the bytes a training could still take; processes without a GPU share theirs."""
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         return int(free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
-    return int(psutil.virtual_memory().available)
+    return int(psutil.virtual_memory().available) // current_processes().count
 
 
 def device_plan(workload: Workload, device: torch.device, budget: float | None = None) -> MemoryPlan:

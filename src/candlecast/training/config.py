@@ -3,20 +3,36 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from candlecast.errors import ParamsError
 from candlecast.params import require
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AccumConfig:
-    """Windows in a forward pass, and in an optimiser update: effective_batch = micro_batch x steps."""
+    """Windows in a forward pass, and in an optimiser update: effective_batch = micro_batch x steps.
 
-    micro_batch: int
+    A micro-batch of `auto` is chosen by what memory carries, before training; the effective batch is not.
+    """
+
+    micro_batch: int | Literal["auto"]
     steps: int | None
     effective_batch: int | None
 
     def __post_init__(self) -> None:
         """Refuse a contradiction between the three, or two of them left open."""
-        require(self.micro_batch >= 1, "accum.micro_batch: must be at least 1")
+        if self.micro_batch == "auto":
+            require(
+                self.steps is None,
+                f"accum.steps: {self.steps} contradicts accum.micro_batch auto, from which the steps follow; "
+                "set accum.steps to null",
+            )
+            require(
+                self.effective_batch is not None,
+                "accum.effective_batch: null leaves accum.micro_batch auto nothing to divide; "
+                "give the windows of an update",
+            )
+        else:
+            require(self.micro_batch >= 1, "accum.micro_batch: must be at least 1, or auto")
         require(self.steps is None or self.steps >= 1, "accum.steps: must be at least 1, or null")
         require(
             self.effective_batch is None or self.effective_batch >= 1,
@@ -29,7 +45,7 @@ class AccumConfig:
             )
         elif self.effective_batch is not None:
             require(
-                self.micro_batch * self.steps == self.effective_batch,
+                self.windows_per_pass * self.steps == self.effective_batch,
                 f"accum.effective_batch: {self.effective_batch} is not accum.micro_batch {self.micro_batch} "
                 f"x accum.steps {self.steps}; set accum.steps or accum.effective_batch to null",
             )
@@ -40,7 +56,16 @@ class AccumConfig:
         if self.effective_batch is not None:
             return self.effective_batch
         assert self.steps is not None
-        return self.micro_batch * self.steps
+        return self.windows_per_pass * self.steps
+
+    @property
+    def windows_per_pass(self) -> int:
+        """Return the micro-batch, or raise `ParamsError` where it is still to be chosen."""
+        if self.micro_batch == "auto":
+            raise ParamsError(
+                "accum.micro_batch: auto is still to be chosen; see training.auto_micro_batch.settle"
+            )
+        return self.micro_batch
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

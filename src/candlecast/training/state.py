@@ -50,7 +50,7 @@ def new_state(model: nn.Module, recipe: Recipe) -> TrainingState:
         precision=make_precision(recipe.train.precision, device),
         optimizer=make_optimizer(model, recipe),
         average=WeightAverage(model, recipe.train.ema_half_life),
-        micro_batch=recipe.accum.micro_batch,
+        micro_batch=recipe.accum.windows_per_pass,
     )
 
 
