@@ -11,6 +11,7 @@ from candlecast.files import write_text
 from candlecast.report import curves, evidence_tables, figures, sentences, tables
 from candlecast.report.drawing import Drawing
 from candlecast.report.inputs import ReportInputs
+from candlecast.report.noise import noise_sentences
 from candlecast.report.verdict import answer, lead
 
 
@@ -42,6 +43,7 @@ def render(inputs: ReportInputs) -> str:
         quality=inputs.manifest.quality.summary(),
         audit=evidence_tables.audit_table(inputs.audit) if inputs.audit else None,
         params=list(tables.flatten(inputs.params)),
+        noise=noise_sentences(inputs.history),
         drawings={drawing.name: drawing for drawing in drawings},
         style=environment.get_template("report.css").render(),
         **_judgement(inputs),
