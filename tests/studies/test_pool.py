@@ -164,7 +164,9 @@ def test_a_name_that_is_neither_a_folder_nor_a_revision_is_refused(tmp_path: Pat
     dvc_folder = tmp_path / ".dvc"
     dvc_folder.mkdir()
     (dvc_folder / "config").touch()
-    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "first"]):
+        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True)
     with pytest.raises(EvaluationError, match=r"^walk-9: neither a folder nor an experiment, branch"):
         read_fold_run(tmp_path, "walk-9")
 
