@@ -77,6 +77,10 @@ def test_a_whole_number_serves_as_a_float_but_not_the_reverse() -> None:
     ("change", "message"),
     [
         ({"rate": "3e-4"}, "outer.rate: expected a number, found '3e-4' (str)"),
+        ({"rate": float("inf")}, "outer.rate: expected a finite number, found inf"),
+        ({"rate": float("nan")}, "outer.rate: expected a finite number, found nan"),
+        ({"rate": 10**400}, "outer.rate: the number is too large"),
+        ({"count": 10**30}, f"outer.count: {10**30} is too large; at most 2147483647"),
         ({"count": True}, "outer.count: expected a whole number, found True (bool)"),
         ({"flag": 1}, "outer.flag: expected true or false, found 1 (int)"),
         ({"mode": "c"}, "outer.mode: expected one of a, b, found 'c'"),
@@ -119,6 +123,13 @@ def test_a_file_that_holds_no_sections_is_refused_in_one_line(
     with pytest.raises(ParamsError, match=expected) as error:
         read_params(path)
     assert "\n" not in str(error.value)
+
+
+def test_a_file_in_another_encoding_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_bytes("name: M\u00fcnchen\n".encode("cp1252"))
+    with pytest.raises(ParamsError, match=r"params.yaml: not UTF-8 text .* save it as UTF-8"):
+        read_params(path)
 
 
 def test_a_missing_file_and_a_missing_section_say_what_to_do(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import errno
 import signal
 import subprocess
 import sys
@@ -19,6 +20,20 @@ def test_an_input_error_is_one_line_and_a_non_zero_exit() -> None:
     with pytest.raises(SystemExit) as exit_:
         run_stage(fail)
     assert exit_.value.code == "error: data.tickers: QQQQ is unknown; choose from AAPL, IBM"
+
+
+def test_a_full_disk_is_one_line_and_another_system_error_is_not_hidden() -> None:
+    def fill() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "data/model/model.safetensors")
+
+    def lose() -> None:
+        raise OSError(errno.EPIPE, "Broken pipe")
+
+    with pytest.raises(SystemExit) as exit_:
+        run_stage(fill)
+    assert str(exit_.value.code).startswith("error: data/model/model.safetensors: No space left on device")
+    with pytest.raises(OSError, match="Broken pipe"):
+        run_stage(lose)
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])

@@ -4,11 +4,12 @@ YAML 1.2 through ruamel.yaml, as DVC reads it: PyYAML follows YAML 1.1, where `3
 """
 
 import datetime
+import math
 import types
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
@@ -16,6 +17,8 @@ from ruamel.yaml.error import YAMLError
 from candlecast.errors import ParamsError
 
 Config = TypeVar("Config")
+
+LARGEST_WHOLE: Final = 2**31 - 1  # what the arrays and frames behind every count hold
 
 
 def read_params(path: Path) -> dict[str, Any]:
@@ -25,6 +28,10 @@ def read_params(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise ParamsError(
             f"{path}: no such file; run from the repository's root or name it with --params"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise ParamsError(
+            f"{path}: not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
         ) from None
     except YAMLError as error:
         raise ParamsError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
@@ -96,16 +103,27 @@ def _parse_union(value: Any, options: tuple[Any, ...], key: str) -> Any:
 
 def _parse_scalar(value: Any, expected: Any, key: str) -> Any:
     if expected is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        value = _as_float(value, key)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ParamsError(f"{key}: expected a finite number, found {value}")
     if expected is datetime.date and isinstance(value, str):
         try:
             return datetime.date.fromisoformat(value)
         except ValueError:
             raise ParamsError(f"{key}: expected a date such as 2013-03-01, found {value!r}") from None
+    if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
+        raise ParamsError(f"{key}: {value} is too large; at most {LARGEST_WHOLE}")
     exact = type(value) is expected  # bool is an int and datetime is a date to isinstance, not to a reader
     if not exact:
         raise ParamsError(f"{key}: expected {_name(expected)}, found {value!r} ({type(value).__name__})")
     return value
+
+
+def _as_float(value: int, key: str) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ParamsError(f"{key}: the number is too large") from None
 
 
 def _name(expected: Any) -> str:
