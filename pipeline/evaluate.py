@@ -74,7 +74,7 @@ def main() -> None:
         )
         write_report(inputs, REPORTS / "report.html")
         write_summary(inputs, REPORTS / "summary.md")
-        findings = {check: float(count) for check, count in manifest.quality.counts().items()}
+        findings = {check: float(count) for check, count in manifest.quality.counts().items() if count}
         log.scores({"test": metrics["test"], "validation": metrics["validation"], "data": findings})
         written = ("metrics.json", "evidence.json", "audit.json", "plots", "report.html", "summary.md")
         log.files(MANIFEST, *(REPORTS / name for name in written))

@@ -84,3 +84,23 @@ def test_a_test_that_rejects_too_often_without_skill_is_named(inputs):
     assert sentences.calibration_sentence([honest]).startswith("None is shown")
     assert "an interval (9.0%)" in sentences.calibration_sentence([honest, eager])
     assert honest.test not in sentences.calibration_sentence([honest, eager])
+
+
+def test_how_the_network_was_trained_is_read_from_what_was_done() -> None:
+    history = pl.DataFrame(
+        {
+            "update": [1, 2, 3],
+            "micro_step": [8, 16, 20],
+            "samples_seen": [128, 256, 310],
+            "loss": [1.0, 0.9, 0.8],
+        }
+    )
+    validation = pl.DataFrame({"update": [2, 3], "samples_seen": [256, 310], "best": [True, False]})
+    for micro_batch in (16, "auto"):
+        said = sentences.training_sentence(
+            history, validation, {"micro_batch": micro_batch}, {"peak_lr": 1e-3}
+        )
+        assert said == (
+            "Trained 16 x 8: 128 windows an update, 3 updates over 310 windows, peak learning rate 0.001. "
+            "Judged is the checkpoint of update 2, after 256 windows."
+        )

@@ -36,6 +36,9 @@ def render(inputs: ReportInputs) -> str:
         test=test,
         horizon=int(inputs.params["windows"]["horizon"]),
         lead=lead(inputs.metrics),
+        trained=sentences.training_sentence(
+            inputs.history, inputs.validation, inputs.params["accum"], inputs.params["train"]
+        ),
         one_sided=sentences.one_sided_sentence(test),
         headline=tables.headline_table(inputs.metrics),
         histories=tables.history_table(inputs.manifest),

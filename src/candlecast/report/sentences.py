@@ -1,6 +1,7 @@
 """The tests in words, each with its p-value, and what the span could have found."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import polars as pl
 
@@ -167,4 +168,22 @@ def _set(loss: str, evidence: Evidence) -> str:
     return (
         f"Models that the span cannot tell from the best by {LOSSES[loss]} (model confidence set at "
         f"{evidence.confidence:.0%}): {', '.join(inside)}. The network {network} among them."
+    )
+
+
+def training_sentence(
+    history: pl.DataFrame, validation: pl.DataFrame, accum: Mapping[str, Any], train: Mapping[str, Any]
+) -> str:
+    """Say how the judged network was trained: the two batches, updates, learning rate and checkpoint.
+
+    What was done is read from the history, not from the parameters: `micro_batch: auto` is resolved there.
+    """
+    first, last = history.row(0, named=True), history.row(-1, named=True)
+    steps, effective = first["micro_step"], first["samples_seen"]
+    micro = accum["micro_batch"] if isinstance(accum["micro_batch"], int) else -(-effective // steps)
+    best = validation.filter("best").row(-1, named=True)
+    return (
+        f"Trained {micro} x {steps}: {effective} windows an update, {last['update']:,} updates over "
+        f"{last['samples_seen']:,} windows, peak learning rate {train['peak_lr']:g}. Judged is the "
+        f"checkpoint of update {best['update']}, after {best['samples_seen']:,} windows."
     )
