@@ -169,6 +169,8 @@ def make_inputs(skill: float = 0.0) -> ReportInputs:
         params={
             "seed": 17,
             "windows": {"length": 256, "horizon": 5, "embargo": 0},
+            "accum": {"micro_batch": 16},
+            "train": {"peak_lr": 1e-3},
             "data": {"path": None, "tickers": ["AAPL", "IBM"]},
             "evaluate": {"reliability_bins": 10, "costs_bp": [0, 5, 10, 20]},
         },
