@@ -7,15 +7,15 @@ them run again.
 
 from pathlib import Path
 
-from candlecast.data.sources import check_tickers
+from candlecast.data.sources import check_source
 from candlecast.files import write_text
 from candlecast.settings import load_settings
 from candlecast.stage import run_stage
 
 
 def main() -> None:
-    """Check every section of the parameters, and that the source has the tickers."""
-    check_tickers(load_settings().data)
+    """Check every section of the parameters, and that the source and the exchange are there."""
+    check_source(load_settings().data)
     write_text(Path("data/params_checked.txt"), "every section of the parameters is valid\n")
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from candlecast.data.config import DataConfig
-from candlecast.data.sources import check_tickers, make_source, universe_tickers
+from candlecast.data.sources import check_source, check_tickers, make_source, universe_tickers
 from candlecast.errors import DataError, ParamsError
 
 Build = Callable[..., DataConfig]
@@ -21,6 +21,18 @@ def test_an_unknown_ticker_is_one_line_naming_the_key_the_ticker_and_what_there_
 def test_known_tickers_pass_and_a_source_behind_a_network_is_not_asked(data_config: Build) -> None:
     check_tickers(data_config())
     check_tickers(data_config(source="yahoo", tickers=("ANYTHING",)))
+
+
+@pytest.mark.parametrize("name", ["", "WALL"])
+def test_an_unknown_or_empty_exchange_is_refused_before_any_stage(data_config: Build, name: str) -> None:
+    with pytest.raises(DataError, match=rf"^data\.calendar: no exchange is called '{name}'; .*null"):
+        check_source(data_config(calendar=name))
+
+
+def test_a_known_exchange_passes_and_the_tickers_are_checked_too(data_config: Build) -> None:
+    check_source(data_config(calendar="XNYS"))
+    with pytest.raises(DataError, match="sample has no NVDA"):
+        check_source(data_config(tickers=("NVDA",)))
 
 
 def test_an_empty_list_means_all_that_the_source_offers(data_config: Build) -> None:

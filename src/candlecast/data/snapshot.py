@@ -70,7 +70,9 @@ def take_snapshot(config: DataConfig, cache: Path | None = None) -> Snapshot:
 
 def snapshot_of(source: Source, config: DataConfig) -> Snapshot:
     """As `take_snapshot`, of a source that stands ready."""
-    sessions = exchange_sessions(config.calendar, config.start, config.end) if config.calendar else None
+    sessions = None
+    if config.calendar is not None:
+        sessions = exchange_sessions(config.calendar, config.start, config.end)
     gathered = gather(source, universe_tickers(config, source), config, sessions)
     frames = _segment_all(gathered, config, sessions)
     if not frames:

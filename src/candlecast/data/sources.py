@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Final
 
+from candlecast.data.calendar import check_exchange
 from candlecast.data.config import DataConfig
 from candlecast.data.files import FilesSource
 from candlecast.data.manifest import Universe
@@ -58,6 +59,13 @@ def universe_tickers(config: DataConfig, source: Source) -> tuple[str, ...]:
             f"data.tickers: empty, and {source.name} cannot list what it offers; name the tickers"
         )
     return known
+
+
+def check_source(config: DataConfig) -> None:
+    """Raise `DataError` for an unknown exchange or ticker; asks no network and reads no bars it can spare."""
+    if config.calendar is not None:
+        check_exchange(config.calendar)
+    check_tickers(config)
 
 
 def check_tickers(config: DataConfig) -> None:
