@@ -37,9 +37,41 @@ def test_an_address_that_depends_on_the_folder_is_refused(uri: str, tmp_path: Pa
         tracking_store({"MLFLOW_TRACKING_URI": uri}, tmp_path)
 
 
-def test_a_password_in_the_address_is_never_shown(tmp_path: Path) -> None:
-    store = tracking_store({"MLFLOW_TRACKING_URI": "postgresql://me:hidden@db.example/mlflow"}, tmp_path)
-    assert store.name == "postgresql://db.example/mlflow"
+@pytest.mark.parametrize(
+    ("uri", "name"),
+    [
+        ("postgresql://me:pazzw0rd@db.example:5432/mlflow", "postgresql://db.example:5432/mlflow"),
+        ("postgresql://host/db?user=u&password=pazzw0rd", "postgresql://host/db"),
+        ("postgresql://u:p@host/db?password=p@zzw0rd", "postgresql://***"),
+        ("https://host/?token=pazzw0rd", "https://host/"),
+        ("https://host/?token=p@zzw0rd", "https://***"),
+        ("https://host:5000/mlflow#pazzw0rd", "https://host:5000/mlflow"),
+        ("http://user:pazz/w0rd@host/", "http://host/"),
+        ("mysql://u:pazz#w0rd@host/db", "mysql://host/db"),
+        ("mysql://u:p@zzw0rd@host/db", "mysql://host/db"),
+        ("https://u:pazz?w0rd@host", "https://host"),
+        ("https://u:12?w0rd@host", "https://***"),
+        ("https://u:pazz?w0rd@host/db?password=p@zzw0rd", "https://***"),
+        ("https://:pazzw0rd@host", "https://host"),
+        ("https://pazzw0rd@host", "https://host"),
+        ("user:pazzw0rd@host:5000", "***"),
+        ("user:p://zzw0rd@host:5000", "***"),
+        ("sqlite:///mlflow.db", "sqlite:///mlflow.db"),
+        ("sqlite:////home/a@b/mlflow.db?key=pazzw0rd", "sqlite:////home/a@b/mlflow.db"),
+        ("sqlite:///u:pazzw0rd@host", "sqlite://host"),
+    ],
+)
+def test_a_secret_in_the_address_is_never_shown(uri: str, name: str, tmp_path: Path) -> None:
+    store = Store(uri, tmp_path, None)
+    assert store.name == name
+    assert "zzw0rd" not in repr(store)
+
+
+@pytest.mark.parametrize("uri", ["user:pazzw0rd@host:5000", "sqlite:///mlflow.db?key=pazzw0rd"])
+def test_the_refusal_of_an_address_does_not_repeat_its_secret(uri: str, tmp_path: Path) -> None:
+    with pytest.raises(TrackingError, match=r"^MLFLOW_TRACKING_URI: ") as caught:
+        tracking_store({"MLFLOW_TRACKING_URI": uri}, tmp_path)
+    assert "pazzw0rd" not in str(caught.value)
 
 
 def test_telemetry_is_off_and_the_user_s_waits_are_kept() -> None:

@@ -9,19 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from candlecast.tracking.redaction import REDACTED, redact
+
 CODE = ("src", "pipeline", "dvc.yaml")  # params.yaml is logged as parameters
 MAX_DIFF = 200_000  # characters
-
-_CREDENTIALS_IN_URL = re.compile(r"(?<=://)[^/\s@]+@")
-_ASSIGNED_SECRET = re.compile(
-    r"(?i)\b([\w.-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|credential)[\w.-]*"
-    r"[\"']?\s*[:=]\s*)(\"[^\"]*\"|'[^']*'|[^\s,;]+)"
-)
-
-
-def redact(text: str) -> str:
-    """Return `text` without credentials in URLs and without values assigned to secret-looking names."""
-    return _ASSIGNED_SECRET.sub(r"\1***", _CREDENTIALS_IN_URL.sub("***@", text))
 
 
 def first_line(error: BaseException) -> str:
@@ -37,10 +28,12 @@ def flatten(params: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
         name = f"{prefix}{key}"
         if isinstance(value, Mapping):
             flat |= flatten(value, f"{name}.")
-        elif isinstance(value, list | tuple):
-            flat[name] = redact(", ".join(map(str, value)))
+        elif value is None:
+            flat[name] = "null"
         else:
-            flat[name] = "null" if value is None else redact(str(value))
+            shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            # The name alone may say that the value is a secret.
+            flat[name] = REDACTED if redact(f"{name}=") == REDACTED else redact(shown)
     return flat
 
 

@@ -5,15 +5,16 @@ relative path, or git's idea of the repository's root, would put the store there
 names the repository the experiment was started from, in every mode.
 """
 
+import re
 import sys
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from candlecast.errors import TrackingError
 
 EXPERIMENT = "candlecast"
+HIDDEN = "***"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Store:
     is the repository that local files belong to.
     """
 
-    uri: str
+    uri: str = field(repr=False)  # may hold a password
     root: Path
     artifacts: str | None
 
@@ -37,11 +38,24 @@ class Store:
 
     @property
     def name(self) -> str:
-        """Return the URI without a user's name or password, fit to be shown."""
-        parts = urlsplit(self.uri)
-        if "@" not in parts.netloc:
-            return self.uri
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        """Return scheme, host, port and path of the URI, fit to be shown; `***` where a secret may be left."""
+        scheme, separator, rest = self.uri.partition("://")
+        if not separator or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
+            return HIDDEN
+        return f"{scheme}://{_address(rest, local=scheme.startswith(('sqlite', 'file')))}"
+
+
+def _address(rest: str, *, local: bool) -> str:
+    # A password that is not percent-encoded may hold '/', '?', '#' and '@', so no parser can be trusted here.
+    if local and rest.startswith("/") and ":" not in rest:
+        return re.split(r"[?#]", rest)[0]  # a file, whose name may hold '@'
+    before, _, after = rest.rpartition("@")
+    if re.search(r"[?#]", before):
+        # The '@' may end a password with '?' in it, or belong to a query: only `user:word` excludes a query.
+        user = re.match(r"[^:@/?#\[]*:(?!\d*[/?#])[^@/?#]*", rest)
+        if user is None or "@" in before:
+            return HIDDEN
+    return re.split(r"[?#]", after)[0]
 
 
 def tracking_store(environ: Mapping[str, str], root: Path) -> Store:
@@ -53,7 +67,7 @@ def tracking_store(environ: Mapping[str, str], root: Path) -> Store:
     uri = environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{home / 'mlflow.db'}"
     if "://" not in uri:
         raise TrackingError(
-            f"MLFLOW_TRACKING_URI: {uri!r} is a folder, which MLflow no longer writes to; "
+            "MLFLOW_TRACKING_URI: is a folder, which MLflow no longer writes to, or lacks http:// in front; "
             "give sqlite:////absolute/path/mlflow.db or the address of a server, or unset it"
         )
     store = Store(uri, home, None)
@@ -61,8 +75,8 @@ def tracking_store(environ: Mapping[str, str], root: Path) -> Store:
         return store
     if not store.database.is_absolute():
         raise TrackingError(
-            f"MLFLOW_TRACKING_URI: {uri!r} is relative, and a queued experiment's folder is deleted with it; "
-            f"give sqlite:///{home / store.database} or unset it"
+            f"MLFLOW_TRACKING_URI: {store.name} is relative, and a queued experiment's folder is deleted "
+            f"with it; give sqlite:///{home / 'mlflow.db'} or unset it"
         )
     return Store(uri, home, (store.database.parent / "mlartifacts").as_uri())
 
