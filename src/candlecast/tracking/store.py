@@ -38,7 +38,7 @@ class Store:
 
     @property
     def name(self) -> str:
-        """Return scheme, host, port and path of the URI, fit to be shown; `***` where a secret may be left."""
+        """Return scheme, host, port and path of the URI; `***` where that could show a secret."""
         scheme, separator, rest = self.uri.partition("://")
         if not separator or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
             return HIDDEN
@@ -67,7 +67,7 @@ def tracking_store(environ: Mapping[str, str], root: Path) -> Store:
     uri = environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{home / 'mlflow.db'}"
     if "://" not in uri:
         raise TrackingError(
-            "MLFLOW_TRACKING_URI: is a folder, which MLflow no longer writes to, or lacks http:// in front; "
+            "MLFLOW_TRACKING_URI: names a folder, which MLflow no longer writes to, or lacks http://; "
             "give sqlite:////absolute/path/mlflow.db or the address of a server, or unset it"
         )
     store = Store(uri, home, None)
