@@ -17,6 +17,10 @@ class UnknownTickerError(DataError):
     """The source answered, and has no such ticker or no bars of it between the dates asked for."""
 
 
+class NoBarsError(UnknownTickerError):
+    """The source has bars of the ticker, all of them outside the dates asked for."""
+
+
 class UnreachableError(DataError):
     """The source gave no answer that can be used: whether it has the ticker is not known."""
 

@@ -1,10 +1,13 @@
 import datetime
 import math
+from collections.abc import Callable
 
 import polars as pl
 import pytest
 
 from candlecast.data.adjust import adjust
+from candlecast.data.checks import missing_price, missing_volume
+from candlecast.data.config import DataConfig
 from candlecast.data.sample import SampleSource
 
 
@@ -41,3 +44,25 @@ def test_all_four_prices_and_the_money_traded_keep_their_proportions() -> None:
         }
     )
     assert adjust(raw).row(0) == (datetime.date(2020, 1, 2), 25.0, 27.5, 22.5, 26.0, 4000.0)
+
+
+@pytest.mark.parametrize(
+    ("close", "adjusted_close", "price", "volume"),
+    [
+        (1e-300, 1e300, True, False),  # the ratio is infinite
+        (1e300, 1e-300, True, True),  # the ratio is zero
+        (100.0, 1e-307, False, True),  # only the volume overflows
+        (100.0, 25.0, False, False),
+    ],
+)
+def test_a_ratio_that_takes_a_number_out_of_range_is_counted_before_it_does(
+    data_config: Callable[..., DataConfig], close: float, adjusted_close: float, price: bool, volume: bool
+) -> None:
+    names = ("open", "high", "low", "close", "adjusted_close", "volume")
+    values = (100.0, 110.0, 90.0, close, adjusted_close, 1000.0)
+    raw = pl.DataFrame(
+        {"date": [datetime.date(2020, 1, 2)], **{n: [v] for n, v in zip(names, values, strict=True)}}
+    )
+    limits = data_config().checks
+    assert missing_price(raw, limits).to_list() == [price]
+    assert missing_volume(raw, limits).to_list() == [volume]

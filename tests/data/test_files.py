@@ -14,7 +14,7 @@ from candlecast.data.config import DataConfig
 from candlecast.data.files import FilesSource
 from candlecast.data.snapshot import take_snapshot
 from candlecast.data.source import RAW_BARS
-from candlecast.errors import DataError, ParamsError, UnknownTickerError
+from candlecast.errors import DataError, NoBarsError, ParamsError, UnknownTickerError
 
 
 def test_one_file_a_ticker_in_every_format_gives_the_same_bars(tmp_path: Path) -> None:
@@ -142,10 +142,23 @@ def test_damaged_and_crowded_archives_are_refused(tmp_path: Path) -> None:
         read(tmp_path, "F")
 
 
-def test_no_bars_between_the_dates_is_an_unknown_ticker_there(tmp_path: Path) -> None:
+def test_no_bars_between_the_dates_says_which_there_are_and_what_to_set(
+    tmp_path: Path, data_config: Callable[..., DataConfig]
+) -> None:
     (tmp_path / "AAA.csv").write_text(TEXT)
-    with pytest.raises(UnknownTickerError, match=r"AAA: .* has no bars from 2021-01-01 to 2030-01-01"):
+    long = "ticker," + TEXT.replace("\n2020", "\nAAA,2020")
+    (tmp_path / "bars.csv").write_text(long + long.partition("\n")[2].replace("AAA", "BBB"))
+    says = "AAA: {} has 2020-01-02 to 2020-01-03, nothing from 2021-01-01 to 2030-01-01; "
+    remedy = "set data.start, data.end and windows.test_start"
+    with pytest.raises(NoBarsError) as caught:
         FilesSource(tmp_path, PLAIN).fetch("AAA", datetime.date(2021, 1, 1), END)
+    assert str(caught.value) == says.format("AAA.csv") + remedy
+    config = data_config(
+        source="files", path=str(tmp_path / "bars.csv"), tickers=(), start=datetime.date(2021, 1, 1), end=END
+    )
+    with pytest.raises(NoBarsError) as caught:
+        take_snapshot(config)
+    assert str(caught.value) == says.format("bars.csv") + remedy + " (likewise BBB)"
 
 
 def test_files_become_a_snapshot_with_notes(tmp_path: Path, data_config: Callable[..., DataConfig]) -> None:

@@ -33,10 +33,17 @@ def conflicting_rows(bars: pl.DataFrame, limits: ChecksConfig) -> pl.Series:
 
 
 def missing_price(bars: pl.DataFrame, limits: ChecksConfig) -> pl.Series:
-    """A null, NaN or infinite price; Yahoo gives NaN with a volume for a session it has yet to fill."""
-    return ~bars.select(
-        pl.all_horizontal(pl.col(name).is_finite().fill_null(value=False) for name in PRICES)
-    ).to_series()
+    """A null, NaN or infinite price; Yahoo gives NaN with a volume for a session it has yet to fill.
+
+    So is one that is finite and positive as given, and that adjusting makes infinite or zero.
+    """
+    given = pl.all_horizontal(pl.col(name).is_finite().fill_null(value=False) for name in PRICES)
+    positive = pl.min_horizontal(PRICES) > 0  # where one is not, non_positive_price says so
+    ratio = pl.col("adjusted_close") / pl.col("close")
+    lost = pl.any_horizontal(
+        ~(pl.col(name) * ratio).is_finite() | (pl.col(name) * ratio == 0) for name in ("open", "high", "low")
+    )
+    return bars.select(~given | (positive & lost).fill_null(value=False)).to_series()
 
 
 def non_positive_price(bars: pl.DataFrame, limits: ChecksConfig) -> pl.Series:
@@ -45,9 +52,10 @@ def non_positive_price(bars: pl.DataFrame, limits: ChecksConfig) -> pl.Series:
 
 
 def missing_volume(bars: pl.DataFrame, limits: ChecksConfig) -> pl.Series:
-    """A null, NaN, infinite or negative volume."""
+    """A null, NaN, infinite or negative volume, as given or when adjusted."""
     volume = bars["volume"]
-    return ~(volume.is_finite() & (volume >= 0)).fill_null(value=False)
+    adjusted = volume / (bars["adjusted_close"] / bars["close"])
+    return ~(volume.is_finite() & (volume >= 0) & adjusted.is_finite()).fill_null(value=False)
 
 
 def price_order(bars: pl.DataFrame, limits: ChecksConfig) -> pl.Series:

@@ -2,9 +2,12 @@
 
 import datetime
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from candlecast.params import require
+
+_MOST_BARS: Final = 50_000_000  # of a synthetic market, several gigabytes
+_LONGEST: Final = 10_000  # sessions, forty years
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +51,7 @@ class ChecksConfig:
         for name in ("order_tolerance", "unit_tolerance", "split_tolerance"):
             require(0 <= getattr(self, name) < 0.5, f"data.checks.{name}: must be at least 0 and below 0.5")
         require(self.run_length >= 2, "data.checks.run_length: must be at least 2 bars")
+        require(self.run_length <= _LONGEST, f"data.checks.run_length: must be at most {_LONGEST} bars")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,6 +112,12 @@ class SyntheticConfig:
         """Refuse sizes and strengths that make no market."""
         require(self.tickers > 0, "data.synthetic.tickers: must be at least 1")
         require(self.bars > 0, "data.synthetic.bars: must be at least 1")
+        require(
+            self.tickers * self.bars <= _MOST_BARS,
+            f"data.synthetic.bars: {self.tickers} tickers of {self.bars} bars are more than {_MOST_BARS} "
+            f"bars in all; lower data.synthetic.tickers or data.synthetic.bars",
+        )
+        require(self.seed >= 0, "data.synthetic.seed: must be 0 or more")
         require(0 <= self.signal < 1, "data.synthetic.signal: must be at least 0 and below 1")
 
 
@@ -146,3 +156,4 @@ class DataConfig:
         )
         require(self.min_bars >= 1, "data.min_bars: must be at least 1")
         require(self.max_gap >= 0, "data.max_gap: must be 0 or more sessions")
+        require(self.max_gap <= _LONGEST, f"data.max_gap: must be at most {_LONGEST} sessions")

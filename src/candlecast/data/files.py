@@ -10,7 +10,7 @@ import polars as pl
 from candlecast.data.config import FilesConfig
 from candlecast.data.file_bars import binary_bars, text_bars
 from candlecast.data.headers import match_headers, shown
-from candlecast.data.source import Fetched
+from candlecast.data.source import Fetched, between
 from candlecast.data.tables import BINARY, PACKED, TEXT, is_binary, scan, suffix_of
 from candlecast.data.ticker_names import ticker_of
 from candlecast.errors import DataError, UnknownTickerError
@@ -43,9 +43,10 @@ class FilesSource:
         if ticker not in self.tickers():
             raise UnknownTickerError(f"{self._path} has no {ticker}")
         fetched = self._of_file(ticker) if self._path.is_dir() else self._of_long(ticker)
-        bars = fetched.bars.filter(pl.col("date").is_between(start, end))
+        file = self._files[ticker] if self._path.is_dir() else self._path
+        bars = between(fetched.bars, start, end, ticker, file.name)
         if bars.is_empty():
-            raise UnknownTickerError(f"{ticker}: {self._path} has no bars from {start} to {end}")
+            raise DataError(f"{ticker}: {file} has no bars; remove it, or take {ticker} out of data.tickers")
         return Fetched(bars=bars, notes=fetched.notes)
 
     @cached_property

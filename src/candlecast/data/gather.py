@@ -13,7 +13,7 @@ from candlecast.data.config import DataConfig
 from candlecast.data.quality import Finding
 from candlecast.data.source import Fetched, Revision, Source
 from candlecast.data.validate import Judge, LeftOutError, validate
-from candlecast.errors import UnknownTickerError, UnreachableError
+from candlecast.errors import NoBarsError, UnknownTickerError, UnreachableError
 
 _log = logging.getLogger(__name__)
 _GIVE_UP: Final = 3  # tickers in a row that cannot be reached, after which no other is tried
@@ -81,6 +81,7 @@ def _fetch_all(
 ) -> Iterator[tuple[str, Fetched]]:
     """Yield what each ticker's source gives; then raise for those that gave nothing."""
     unknown: list[str] = []
+    elsewhere: dict[str, str] = {}  # tickers that have bars, but none between the dates
     unreachable: list[str] = []
     in_a_row = 0
     for number, ticker in enumerate(tickers):
@@ -90,6 +91,8 @@ def _fetch_all(
             in_a_row = 0
             if config.allow_missing:
                 gathered.leave_out(ticker, str(error))
+            elif isinstance(error, NoBarsError):
+                elsewhere[ticker] = str(error)
             else:
                 unknown.append(str(error))
         except UnreachableError as error:
@@ -101,6 +104,11 @@ def _fetch_all(
         else:
             in_a_row = 0
             yield ticker, fetched
+    _refuse(unreachable, unknown, elsewhere)
+
+
+def _refuse(unreachable: list[str], unknown: list[str], elsewhere: dict[str, str]) -> None:
+    """Raise for the tickers that gave nothing, the gravest reason first."""
     if unreachable:
         raise UnreachableError(
             f"data.tickers: {'; '.join(unreachable)}. What was fetched is kept: run again to go on from there"
@@ -109,6 +117,10 @@ def _fetch_all(
         raise UnknownTickerError(
             f"data.tickers: {'; '.join(unknown)}. Correct the names, or set data.allow_missing: true"
         )
+    if elsewhere:
+        (_, first), *others = elsewhere.items()
+        likewise = f" (likewise {', '.join(ticker for ticker, _ in others)})" if others else ""
+        raise NoBarsError(f"{first}{likewise}")
 
 
 def reason_of(judge: Judge, text: str, config: DataConfig) -> str:

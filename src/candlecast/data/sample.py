@@ -9,7 +9,7 @@ from typing import Final
 
 import polars as pl
 
-from candlecast.data.source import RAW_BARS, Fetched
+from candlecast.data.source import RAW_BARS, Fetched, between
 from candlecast.errors import UnknownTickerError
 
 TICKERS: Final = ("AAPL", "FB", "GOOG", "IBM", "MSFT")
@@ -29,7 +29,7 @@ class SampleSource:
         return ("bokeh-sampledata",)
 
     def fetch(self, ticker: str, start: datetime.date, end: datetime.date) -> Fetched:
-        """One ticker, both dates inclusive; raises `UnknownTickerError` for one it lacks."""
+        """One ticker, both dates inclusive; raises `UnknownTickerError` for one it lacks or lacks then."""
         from bokeh_sampledata import stocks  # reads its file when imported
 
         if ticker not in TICKERS:
@@ -37,4 +37,4 @@ class SampleSource:
         columns = pl.DataFrame(getattr(stocks, ticker)).rename({"adj_close": "adjusted_close"})
         dated = columns.with_columns(pl.col("date").str.to_date("%Y-%m-%d"))
         bars = dated.select(RAW_BARS.names()).cast(RAW_BARS)
-        return Fetched(bars=bars.filter(pl.col("date").is_between(start, end)), currency="USD")
+        return Fetched(bars=between(bars, start, end, ticker, self.name), currency="USD")

@@ -7,6 +7,8 @@ from typing import Final, Protocol
 
 import polars as pl
 
+from candlecast.errors import NoBarsError
+
 # One ticker's daily bars as the vendor gives them. Prices in the quote currency, volume in shares;
 # `adjusted_close` is `close` with later splits and dividends taken out of it.
 RAW_BARS: Final = pl.Schema(
@@ -56,6 +58,19 @@ class Revision:
             f"removed {self.rows_removed} between {self.first} and {self.last}; "
             f"largest change {self.largest_change:.2%}{split}"
         )
+
+
+def between(
+    bars: pl.DataFrame, start: datetime.date, end: datetime.date, ticker: str, origin: str
+) -> pl.DataFrame:
+    """Return the bars from `start` to `end`, both inclusive, or raise `NoBarsError` saying what there is."""
+    inside = bars.filter(pl.col("date").is_between(start, end))
+    if inside.is_empty() and not bars.is_empty():
+        raise NoBarsError(
+            f"{ticker}: {origin} has {bars['date'].min()} to {bars['date'].max()}, nothing from {start} "
+            f"to {end}; set data.start, data.end and windows.test_start"
+        )
+    return inside
 
 
 class Source(Protocol):
