@@ -66,8 +66,9 @@ def between(
     """Return the bars from `start` to `end`, both inclusive, or raise `NoBarsError` saying what there is."""
     inside = bars.filter(pl.col("date").is_between(start, end))
     if inside.is_empty() and not bars.is_empty():
+        days = bars["date"].sort().to_list()
         raise NoBarsError(
-            f"{ticker}: {origin} has {bars['date'].min()} to {bars['date'].max()}, nothing from {start} "
+            f"{ticker}: {origin} has {days[0]} to {days[-1]}, nothing from {start} "
             f"to {end}; set data.start, data.end and windows.test_start"
         )
     return inside
