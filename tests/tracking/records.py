@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from candlecast.training.records import TrainingPlan, TrainingSummary, UpdateRecord, ValidationRecord
+from candlecast.training.records import Outcome, TrainingPlan, TrainingSummary, UpdateRecord, ValidationRecord
 
 EFFECTIVE_BATCH = 20
 
@@ -51,9 +51,9 @@ def validation(number: int) -> ValidationRecord:
     )
 
 
-def summary(number: int) -> TrainingSummary:
+def summary(number: int, outcome: Outcome = "finished") -> TrainingSummary:
     return TrainingSummary(
-        outcome="finished",
+        outcome=outcome,
         update=number,
         micro_step=4 * number,
         skipped_updates=0,

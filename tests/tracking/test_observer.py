@@ -96,6 +96,35 @@ def test_a_validation_between_logged_updates_still_has_its_samples(client: Mlflo
     assert dict(curve(client, run_id, "samples_seen"))[8] == 8 * EFFECTIVE_BATCH
 
 
+@pytest.mark.parametrize("total", [2 * MAX_CURVE_POINTS - 1, None])
+def test_a_long_training_is_at_most_as_many_points_as_mlflow_draws(
+    client: MlflowClient, run_id: str, total: int | None
+) -> None:
+    observer = MLflowObserver(client, run_id)
+    observer.on_start(plan(total_updates=total))
+    last = 2 * MAX_CURVE_POINTS - 1
+    observer.on_updates([update(number) for number in range(1, last + 1)])
+    observer.on_end(summary(last))
+    steps = [step for step, _ in curve(client, run_id, "train/loss")]
+    assert len(steps) <= MAX_CURVE_POINTS + 1
+    assert (steps[0], steps[-1]) == (1, last)
+    assert [step for step, _ in curve(client, run_id, "samples_seen")] == steps
+
+
+def test_totals_come_once_after_the_last_interruption(client: MlflowClient, run_id: str) -> None:
+    first = MLflowObserver(client, run_id)
+    first.on_start(plan())
+    first.on_updates([update(1), update(2)])
+    first.on_end(summary(2, "interrupted"))
+    assert curve(client, run_id, "total/seconds") == []
+    second = MLflowObserver(client, run_id)
+    second.on_start(plan(resumed_update=2))
+    second.on_updates([update(3)])
+    second.on_end(summary(3))
+    assert curve(client, run_id, "total/seconds") == [(0, 1.5)]
+    assert curve(client, run_id, "val/best_update") == [(0, 2)]
+
+
 def test_noise_and_skipped_updates_are_curves_where_they_are_known(client: MlflowClient, run_id: str) -> None:
     observer = MLflowObserver(client, run_id)
     observer.on_start(plan())

@@ -24,8 +24,8 @@ from candlecast.training.records import (
     ValidationRecord,
 )
 
-# A page of MLflow draws at most 320 points of a curve; a long training would only wait for the rest.
-MAX_CURVE_POINTS = 2000
+# MLflow draws at most about 320 points of a curve; over samples seen it would drop validations beyond that.
+MAX_CURVE_POINTS = 200
 
 # What the parameters leave open, as the plan resolved it.
 RESOLVED = (
@@ -63,7 +63,7 @@ class MLflowObserver:
 
     def on_start(self, plan: TrainingPlan) -> None:
         """Log what the parameters leave open: the sizes, precision and device that were resolved."""
-        self._every = max(1, (plan.total_updates or 0) // MAX_CURVE_POINTS)
+        self._every = -(-(plan.total_updates or 0) // MAX_CURVE_POINTS)
         self._resumed = plan.resumed_update
         known = self._client.get_run(self.run_id).data.params
         values = {f"plan.{name}": str(getattr(plan, name)) for name in RESOLVED}
@@ -82,7 +82,9 @@ class MLflowObserver:
         for record in records:
             if record.update > self._logged:
                 self._newest = record
-                if record.update % self._every == 0 or record.update == 1:
+                # Where the end is unknown, 16 points for each doubling of the updates.
+                every = self._every or 1 << max(0, record.update.bit_length() - 5)
+                if record.update % every == 0 or record.update == 1:
                     self._add_update(record)
         self.buffer.send_if_due()
 
@@ -112,6 +114,12 @@ class MLflowObserver:
         """Add the totals, and send everything."""
         if self._newest is not None:
             self._add_update(self._newest)
+        if summary.outcome != "interrupted":  # what continues would log them again, at the same step
+            self._add_totals(summary)
+        if self.buffer.send() and self._events:
+            self._write_events()
+
+    def _add_totals(self, summary: TrainingSummary) -> None:
         totals = {
             "total/seconds": summary.seconds,
             "total/samples_seen": summary.samples_seen,
@@ -121,8 +129,6 @@ class MLflowObserver:
         if summary.best_loss is not None and summary.best_update is not None:
             totals |= {"val/best_loss": summary.best_loss, "val/best_update": summary.best_update}
         self.buffer.add(totals, 0)  # MLflow draws a single point at step 0 as a bar
-        if self.buffer.send() and self._events:
-            self._write_events()
 
     def _add_update(self, record: UpdateRecord) -> None:
         if record.update <= self._logged:
