@@ -1,7 +1,10 @@
 """Bars in, features out: the same rows, with the indicators of each history beside them."""
 
 import math
+from collections import deque
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -14,7 +17,9 @@ from candlecast.features.indicator import Indicator
 from candlecast.schema import BARS, FEATURE_KEYS, HISTORY, check
 
 # Bars computed together: enough to hide the cost of a query, few enough to be no matter for memory.
-CHUNK_ROWS: Final = 200_000
+CHUNK_ROWS: Final = 100_000
+# Polars leaves a processor idle between two steps of one chunk; a second chunk takes it.
+_CHUNKS_AT_ONCE: Final = 2
 
 _PRICES: Final = ("open", "high", "low", "close")
 
@@ -39,7 +44,7 @@ def build_features(
 
     An indicator is null on the first `config.warmup_bars` rows of each history, and on the first
     `Indicator.warmup` of them if that is more. It is computed in Float64. The rows may come in any order.
-    Beside the result, memory holds what `chunk_rows` rows need, which is about a kilobyte each.
+    Beside the result, memory holds what two chunks need, which is about a kilobyte a row.
 
     Raises
     ------
@@ -59,21 +64,58 @@ def feature_chunks(
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of `build_features` in order, whole tickers at a time, `chunk_rows` rows or one ticker.
 
-    The bars are sorted by ticker, as in a snapshot. No more than a chunk is in memory, so that a universe
-    of any size fits: of `scan_parquet` a chunk reads its own rows.
+    The bars are sorted by ticker, as in a snapshot. No more than two chunks are in memory, which are
+    computed at the same time, so that a universe of any size fits: of `scan_parquet` a chunk reads its own
+    rows.
 
     Raises
     ------
     DataError
         As `build_features`; or the bars are not sorted by ticker.
     """
-    start = 0
-    for tickers, num_rows in _chunks(bars, chunk_rows):
-        chunk = check(bars.slice(start, num_rows).collect(), BARS, "bars")
-        if not chunk["ticker"].is_sorted() or [chunk["ticker"][0], chunk["ticker"][-1]] != tickers:
-            raise DataError(f"bars: row {start} or after is not in order; sort them by ticker")
-        yield _features_of(chunk, config)
-        start += num_rows
+    with ThreadPoolExecutor(_CHUNKS_AT_ONCE) as threads:
+        running: deque[Future[pl.DataFrame]] = deque()
+        for chunk in _chunks(bars, chunk_rows):
+            if len(running) == _CHUNKS_AT_ONCE:
+                yield running.popleft().result()
+            running.append(threads.submit(_features_of_chunk, bars, chunk, config))
+        while running:
+            yield running.popleft().result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Rows of tickers that follow each other."""
+
+    start: int
+    num_rows: int
+    first: str | None
+    last: str | None
+
+
+def _chunks(bars: pl.LazyFrame, chunk_rows: int) -> Iterator[_Chunk]:
+    """Yield chunks of whole tickers: as many as `chunk_rows` rows hold, or one."""
+    lengths = bars.group_by("ticker").len().sort("ticker").collect(engine="streaming")
+    first = last = None
+    start = total = 0
+    for ticker, num_rows in lengths.iter_rows():
+        if total and total + num_rows > chunk_rows:
+            yield _Chunk(start, total, first, last)
+            start, total = start + total, 0
+        first, last = ticker if total == 0 else first, ticker
+        total += num_rows
+    if total:
+        yield _Chunk(start, total, first, last)
+
+
+def _features_of_chunk(bars: pl.LazyFrame, chunk: _Chunk, config: FeaturesConfig) -> pl.DataFrame:
+    frame = check(bars.slice(chunk.start, chunk.num_rows).collect(), BARS, "bars")
+    if not frame["ticker"].is_sorted() or (frame["ticker"][0], frame["ticker"][-1]) != (
+        chunk.first,
+        chunk.last,
+    ):
+        raise DataError(f"bars: row {chunk.start} or after is not in order; sort them by ticker")
+    return _features_of(frame, config)
 
 
 def _features_of(bars: pl.DataFrame, config: FeaturesConfig) -> pl.DataFrame:
@@ -92,21 +134,6 @@ def derive(ordered: pl.DataFrame) -> pl.DataFrame:
     for columns in LEVELS:
         frame = frame.with_columns(columns)
     return frame
-
-
-def _chunks(bars: pl.LazyFrame, chunk_rows: int) -> Iterator[tuple[list[str | None], int]]:
-    """Yield the first and last of tickers that follow each other, and how many rows they have together."""
-    lengths = bars.group_by("ticker").len().sort("ticker").collect(engine="streaming")
-    first = last = None
-    total = 0
-    for ticker, num_rows in lengths.iter_rows():
-        if total and total + num_rows > chunk_rows:
-            yield [first, last], total
-            total = 0
-        first, last = ticker if total == 0 else first, ticker
-        total += num_rows
-    if total:
-        yield [first, last], total
 
 
 def _settled(indicator: Indicator, warmup_bars: int) -> pl.Expr:

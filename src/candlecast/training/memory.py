@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.distributed._tools.mem_tracker import MemTracker
 
 from candlecast.training.precision import Name
 from candlecast.training.rehearsal import Rehearsal, Workload, tensors
@@ -97,6 +96,9 @@ def track_update(
 
     With `gradient_held` a gradient is there from the start, as it is from an update's second micro-batch on.
     """
+    # Brings in torch's compiler, as much again as torch: every training would pay for a forecast few ask for.
+    from torch.distributed._tools.mem_tracker import MemTracker
+
     rehearsal = Rehearsal(workload, precision, micro_batch * steps)
     tracker = MemTracker()
     tracker.track_external(rehearsal.model, rehearsal.optimizer, *tensors(rehearsal.batch))
