@@ -2,13 +2,13 @@
 
     python -m benchmarks.batches [--json FILE]
 
-Both give the same windows in the same order, checked before the clock starts. Rounds alternate between
-them, so that another load on the machine hits both; the ratio is of the medians. Then what the windows stage
+All give the same windows in the same order, checked before the clock starts. A DataLoader's items are views
+here, the quickest there are, and once arrays made into tensors one by one, the usual way. Rounds alternate,
+so that another load on the machine hits all; the ratio is of the medians. Then what the windows stage
 stores, for 500 tickers x 2,500 bars, beside the windows written out.
 """
 
 import argparse
-import json
 import statistics
 import tempfile
 import time
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from benchmarks.ratios import Ratio, leave
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
@@ -31,9 +32,10 @@ Item = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 class ItemDataset(Dataset[Item]):
-    """One window at a time, for the DataLoader to collate. A window is a slice: nothing is copied twice."""
+    """One window at a time, for the DataLoader to collate: a view, or with `copies` a tensor of its own."""
 
-    def __init__(self, store: WindowStore) -> None:
+    def __init__(self, store: WindowStore, *, copies: bool = False) -> None:
+        self.copies = copies
         ends = store.split.train
         self.panel = torch.from_numpy(store.panel.features)
         self.ends = ends.tolist()
@@ -48,6 +50,8 @@ class ItemDataset(Dataset[Item]):
     def __getitem__(self, index: int) -> Item:
         end = self.ends[index]
         window = self.panel[end + 1 - LENGTH : end + 1]
+        if self.copies:
+            window = torch.tensor(window.numpy())
         return window, self.target[index], self.direction[index], self.rows[index]
 
 
@@ -88,8 +92,9 @@ def views(store: WindowStore, order: Tensor) -> Iterator[Item]:
         yield batch.inputs, batch.target, batch.direction, batch.rows
 
 
-def loader(store: WindowStore, order: Tensor, workers: int) -> Iterator[Item]:
-    return iter(DataLoader(ItemDataset(store), BATCH, sampler=order.tolist(), num_workers=workers))
+def loader(store: WindowStore, order: Tensor, workers: int, *, copies: bool = False) -> Iterator[Item]:
+    items = ItemDataset(store, copies=copies)
+    return iter(DataLoader(items, BATCH, sampler=order.tolist(), num_workers=workers))
 
 
 def windows_per_second(batches: Iterator[Item]) -> float:
@@ -105,11 +110,15 @@ def compare(store: WindowStore, batches: int, rounds: int) -> dict[str, dict[str
     order = epoch_order(len(store.split.train), seed=0, epoch=0)[: BATCH * batches]
     ways: dict[str, Callable[[], Iterator[Item]]] = {
         "views": lambda: views(store, order),
-        "DataLoader, 0 workers": lambda: loader(store, order, 0),
-        "DataLoader, 2 workers": lambda: loader(store, order, 2),
+        "DataLoader of views, 0 workers": lambda: loader(store, order, 0),
+        "DataLoader of views, 2 workers": lambda: loader(store, order, 2),
+        "DataLoader of copies, 0 workers": lambda: loader(store, order, 0, copies=True),
+        "DataLoader of copies, 2 workers": lambda: loader(store, order, 2, copies=True),
     }
-    for ours, theirs in zip(views(store, order[:512]), loader(store, order[:512], 0), strict=True):
-        assert all(torch.equal(left, right) for left, right in zip(ours, theirs, strict=True))
+    for copies in (False, True):
+        theirs = loader(store, order[:512], 0, copies=copies)
+        for our, their in zip(views(store, order[:512]), theirs, strict=True):
+            assert all(torch.equal(left, right) for left, right in zip(our, their, strict=True))
     speeds: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name, make in ways.items():
@@ -151,16 +160,16 @@ def main() -> None:
         random_store(options.tickers, options.bars).save(windows)
         store = load_windows(windows)
         result = {
-            "torch": torch.__version__,
-            "threads": torch.get_num_threads(),
             "batch": BATCH,
             "speed": compare(store, options.batches, options.rounds),
             "size": sizes(store, windows),
         }
-    print(f"{BATCH} windows of {LENGTH} bars x {FEATURES} features a batch, {result['threads']} threads")
+    print(
+        f"{BATCH} windows of {LENGTH} bars x {FEATURES} features a batch, {torch.get_num_threads()} threads"
+    )
     for name, speed in result["speed"].items():
         print(
-            f"{name:<24}{speed['windows_per_second']:>10,.0f} windows/s "
+            f"{name:<34}{speed['windows_per_second']:>10,.0f} windows/s "
             f"({speed['lowest']:,.0f} to {speed['highest']:,.0f}), views are "
             f"{speed['views_are_times_faster']:.1f} x as fast"
         )
@@ -169,8 +178,26 @@ def main() -> None:
         f"stored {size['stored_bytes'] / 1e6:,.0f} MB for {size['windows']:,} windows, written out they are "
         f"{size['written_out_bytes'] / 1e9:,.1f} GB: {size['times_smaller']:.0f} x smaller"
     )
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    ratios = [
+        Ratio(
+            what=f"batches of {BATCH} windows",
+            against=name,
+            value=speed["views_are_times_faster"],
+            goal=10,
+        )
+        for name, speed in result["speed"].items()
+        if name != "views"
+    ]
+    ratios.append(
+        Ratio(
+            what=f"window storage, {options.tickers} tickers x {options.bars:,} bars",
+            against="windows written out",
+            value=1 / size["times_smaller"],
+            goal=1 / 200,
+            reached="at most",
+        )
+    )
+    leave(options.json, ratios, result)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,11 @@ the processor count all threads and are the fairer figure on a machine that has 
 
 import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ import pandas as pd
 import polars as pl
 from benchmarks.features_market import peak_memory, random_bars, write_copies
 from benchmarks.features_peers import Peer, installed_peers, talib_same_groupby
+from benchmarks.ratios import Ratio, leave, machine
 
 from candlecast.features.build import CHUNK_ROWS, build_features, feature_chunks
 from candlecast.features.config import FeaturesConfig
@@ -128,7 +127,7 @@ def scale(bars: pl.DataFrame, millions: list[int]) -> dict[str, Any]:
 
 
 def report(result: dict[str, Any], write: Callable[[str], None]) -> None:
-    write(f"{result['machine']}: {result['rows']:,} rows, {result['tickers']} tickers")
+    write(f"{machine()}: {result['rows']:,} rows, {result['tickers']} tickers")
     for name, figures in result["speed"].items():
         write(
             f"{name:<38}{figures['seconds']:>8.2f} s (slowest round {figures['slowest_round']:.2f}, "
@@ -147,12 +146,33 @@ def report(result: dict[str, Any], write: Callable[[str], None]) -> None:
         )
 
 
+def ratios(result: dict[str, Any]) -> Iterator[Ratio]:
+    what = f"32 features, {result['rows'] / 1e6:g} M rows"
+    for name, figures in result["speed"].items():
+        if name != OURS:
+            yield Ratio(what=what, against=name, value=figures["candlecast_is_times_faster"], goal=1.5)
+    memory = result["scale"]["memory"]["peak_over_result"]
+    yield Ratio(
+        what=f"{what}, peak memory", against="their own bytes", value=memory, goal=3, reached="at most"
+    )
+    whole = {run["rows"]: run for run in result["scale"]["chunks"] if run["chunk_rows"] == CHUNK_ROWS}
+    least = min(whole)
+    for rows in sorted(whole)[1:]:
+        yield Ratio(
+            what=f"seconds a row, {rows / 1e6:g} M rows from a file",
+            against=f"{least / 1e6:g} M rows",
+            value=whole[rows]["seconds"] / whole[least]["seconds"] * least / rows,
+            goal=1.1,
+            reached="at most",
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tickers", type=int, default=200)
     parser.add_argument("--bars", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--scale", type=int, nargs="+", default=[1, 10], help="how many such universes")
+    parser.add_argument("--scale", type=int, nargs="+", default=[1, 10, 50], help="how many such universes")
     parser.add_argument("--json", type=Path, help="write the figures there")
     parser.add_argument("--file", nargs=2, metavar=("FILE", "ROWS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -163,15 +183,13 @@ def main() -> None:
     bars = random_bars(options.tickers, options.bars)
     check_same(bars.head(2 * options.bars))
     result = {
-        "machine": f"{platform.machine()}, {os.cpu_count()} processors, polars {pl.__version__}",
         "rows": bars.height,
         "tickers": options.tickers,
         "speed": compare(bars, options.rounds) if options.rounds else {},
         "scale": scale(bars, options.scale),
     }
     report(result, print)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    leave(options.json, list(ratios(result)), result)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
-"""How much memory a large universe takes to read: `python -m benchmarks.market_data_memory [tickers] [bars]`.
+"""How much memory a large universe takes to read.
+
+    python -m benchmarks.market_data_memory [--tickers 2000] [--bars 5000] [--json FILE]
 
 Writes a universe of random numbers as Parquet, once as one long file and once as a file a ticker, and takes a
 snapshot of each in a process of its own. Prints the peak of that process beyond what the imports took, beside
 the size of the snapshot's table; the promise is at most twice the table.
 """
 
+import argparse
 import datetime
 import json
 import re
@@ -17,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from benchmarks.ratios import Ratio, leave
 
 from candlecast.data.config import DataConfig
 from candlecast.data.snapshot import take_snapshot
@@ -69,31 +73,53 @@ def measure(path: Path, out: Path) -> None:
     print(json.dumps({**result, "seconds": time.monotonic() - began, "rows": snapshot.bars.height}))
 
 
-def main(tickers: int, bars: int) -> None:
+def compare(tickers: int, bars: int) -> dict[str, dict[str, float]]:
+    """Return what a universe in one long file, and in a file a ticker, took; in KiB and seconds."""
+    figures = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write(folder, tickers, bars)
-        print(f"{tickers} tickers x {bars} bars, MiB")
-        for path in (folder / "long.parquet", folder / "each"):
-            command = [
-                sys.executable,
-                "-m",
-                "benchmarks.market_data_memory",
-                "measure",
-                str(path),
-                str(folder / "o"),
-            ]
+        for way, path in {
+            "one long file": folder / "long.parquet",
+            "a file a ticker": folder / "each",
+        }.items():
+            module = [sys.executable, "-m", "benchmarks.market_data_memory"]
+            command = [*module, "--measure", str(path), str(folder / "snapshot")]
             output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
-            found = json.loads(output)
-            print(
-                f"{path.name:14} table {found['table'] / 1024:7.0f}   peak {found['taken'] / 1024:7.0f} "
-                f"({found['taken'] / found['table']:.2f} x)   with saving {found['saved'] / 1024:7.0f} "
-                f"({found['saved'] / found['table']:.2f} x)   {found['seconds']:.0f} s   {found['rows']} rows"
-            )
+            figures[way] = json.loads(output)
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tickers", type=int, default=2000)
+    parser.add_argument("--bars", type=int, default=5000)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--measure", type=Path, nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        measure(*options.measure)
+        return
+    figures = compare(options.tickers, options.bars)
+    print(f"{options.tickers} tickers x {options.bars} bars, MiB")
+    for way, found in figures.items():
+        table = found["table"]
+        print(
+            f"{way:16} table {table / 1024:7.0f}   peak {found['taken'] / 1024:7.0f}   with saving "
+            f"{found['saved'] / 1024:7.0f}   {found['seconds']:.0f} s   {found['rows']} rows"
+        )
+    ratios = [
+        Ratio(
+            what=f"peak memory of reading {options.tickers} tickers x {options.bars} bars, {way}",
+            against="the table's bytes",
+            value=max(found["taken"], found["saved"]) / found["table"],
+            goal=2,
+            reached="at most",
+        )
+        for way, found in figures.items()
+    ]
+    leave(options.json, ratios, figures)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["measure"]:
-        measure(Path(sys.argv[2]), Path(sys.argv[3]))
-    else:
-        main(*(int(argument) for argument in sys.argv[1:] or (2000, 5000)))
+    main()
