@@ -196,6 +196,38 @@ def _pool(arguments: Arguments) -> None:
     print(text, end="")
 
 
+def _study_options(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Run a study: tune every arm on validation, then confirm each at its best value over paired seeds. "
+        "What is done stays done; what failed, was lost or has changed is run again."
+    )
+    parser.add_argument("action", choices=["run"], help="run: from where it stands to its end")
+    parser.add_argument("study", type=Path, help="its YAML, such as experiments/001-accumulation.yaml")
+    parser.add_argument("--jobs", type=int, default=1, help="cells at a time (default: %(default)s)")
+    parser.add_argument("--phase", choices=["tuning", "confirmation", "all"], default="all")
+    parser.add_argument("--dry-run", action="store_true", help="print cells, commands and cost, run nothing")
+    parser.add_argument(
+        "--accept-edge", action="store_true", help="confirm also where an optimum lies at the grid's edge"
+    )
+
+
+def _study(arguments: Arguments) -> None:
+    from candlecast.studies.command import Options, describe_study, run_study
+    from candlecast.studies.study import load_study
+    from candlecast.tracking.store import quiet
+
+    quiet(os.environ)
+    root = repository_root(Path.cwd())
+    study = load_study(arguments.study)
+    options = Options(max(arguments.jobs, 1), arguments.phase, arguments.accept_edge)
+    # Stages call python and dvc, which are those of this environment.
+    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    if arguments.dry_run:
+        print(describe_study(root, study, options, environ))
+    else:
+        run_study(root, study, options, environ, sys.stdout)
+
+
 COMMANDS = (
     Command(
         "plan",
@@ -208,6 +240,9 @@ COMMANDS = (
         "look for ways in which the future could leak into a forecast; status 1 when one is found",
         _audit_options,
         _audit,
+    ),
+    Command(
+        "study", "run a study: its grid of experiments, resumed where it stopped", _study_options, _study
     ),
     Command("pool", "judge the folds of one walk-forward as one test span", _pool_options, _pool),
     Command("ui", "open the tracking store in MLflow, on loopback", _ui_options, _ui),

@@ -39,3 +39,7 @@ class EvaluationError(CandlecastError, ValueError):
 
 class TrackingError(CandlecastError, RuntimeError):
     """The tracking store cannot be opened, read or served."""
+
+
+class StudyError(CandlecastError, RuntimeError):
+    """A study cannot go on: cells failed, an optimum lies at the grid's edge, or DVC refuses."""

@@ -57,9 +57,9 @@ def add_missing_runs(root: Path, store: Store) -> list[str]:
         if find_experiment(client, experiment_id, experiment.name, experiment.baseline) is not None:
             continue
         try:
-            run_id = json.loads(_read(root, experiment, "data/model/run.json"))["mlflow_run_id"]
-            params: dict[str, Any] = YAML(typ="safe").load(StringIO(_read(root, experiment, "params.yaml")))
-            metrics = json.loads(_read(root, experiment, "reports/metrics.json"))
+            run_id = json.loads(read_at(root, experiment, "data/model/run.json"))["mlflow_run_id"]
+            params: dict[str, Any] = YAML(typ="safe").load(StringIO(read_at(root, experiment, "params.yaml")))
+            metrics = json.loads(read_at(root, experiment, "reports/metrics.json"))
         except (OSError, ValueError, KeyError) as error:
             logger.warning("experiment %s has no results to show: %s", experiment.name, error)
             continue
@@ -70,7 +70,8 @@ def add_missing_runs(root: Path, store: Store) -> list[str]:
     return added
 
 
-def _read(root: Path, experiment: Experiment, path: str) -> str:
+def read_at(root: Path, experiment: Experiment, path: str) -> str:
+    """Return a text file as an experiment left it, from git or from DVC's cache."""
     import dvc.api  # takes a second, and is needed for restored experiments only
 
     text: str = dvc.api.read(path, repo=str(root), rev=experiment.commit)

@@ -106,6 +106,9 @@ class Study:
     budget: Overrides  # all four of train's budgets, three of them None
     decision: Decision
     controls: tuple[Control, ...]
+    threads: (
+        int  # that a cell computes with, however many run beside it: sums by other numbers round otherwise
+    )
 
     def __post_init__(self) -> None:
         """Refuse names that DVC cannot carry, and parts that contradict each other."""
@@ -115,6 +118,7 @@ class Study:
             len(set(self.seeds)) == len(self.seeds) >= FEWEST_SEEDS,
             f"seeds: give at least {FEWEST_SEEDS} different ones",
         )
+        require(self.threads >= 1, "threads: must be at least 1")
         both = sorted({*self.seeds} & {*self.tuning.seeds})
         require(
             not both,
@@ -185,6 +189,7 @@ _PARTS: Final[Mapping[str, Any]] = {
     "seeds": tuple[int, ...],
     "decision": Decision,
     "controls": tuple[Control, ...],
+    "threads": int,
 }
 _KEYS: Final = (*_PARTS, "arms", "settings", "budget")
 
@@ -192,6 +197,7 @@ _KEYS: Final = (*_PARTS, "arms", "settings", "budget")
 def _study(values: dict[str, Any]) -> Study:
     values.setdefault("controls", [])
     values.setdefault("settings", {})
+    values.setdefault("threads", 1)
     for key in values:
         require(key in _KEYS, f"{key}: unknown key; a study has {', '.join(_KEYS)}")
     for key in _KEYS:

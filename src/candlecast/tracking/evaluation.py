@@ -16,7 +16,7 @@ from candlecast.tracking.buffer import AWAY
 from candlecast.tracking.identity import dvc_tags, first_line
 from candlecast.tracking.restored import RESTORED, find, is_of_experiment, stand_in
 from candlecast.tracking.run_file import read_run
-from candlecast.tracking.store import Store
+from candlecast.tracking.store import ROLE, Store
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ def count_trainings(store: Store) -> int:
 
 
 def _count_finished(client: MlflowClient, experiment: str) -> int:
-    return sum(RESTORED not in run.data.tags for run in _finished(client, experiment))
+    return sum(not {RESTORED, ROLE} & run.data.tags.keys() for run in _finished(client, experiment))
 
 
 def _finished(client: MlflowClient, experiment: str) -> Iterator[Run]:

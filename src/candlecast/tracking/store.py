@@ -14,6 +14,7 @@ from pathlib import Path
 from candlecast.errors import TrackingError
 
 EXPERIMENT = "candlecast"
+ROLE = "candlecast.role"  # tag of a run that is no training: `study` on the parent of a study's cells
 HIDDEN = "***"
 
 

@@ -1,0 +1,214 @@
+"""DVC's experiment queue on this machine: put cells in, start workers, see what runs, find what was lost.
+
+`dvc queue status` takes seconds of processor time; asking DVC's queue in this process takes none. A worker
+that is killed leaves its task running for ever in DVC's eyes, and what it had started goes on without it.
+"""
+
+import contextlib
+import hashlib
+import io
+import logging
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import psutil
+from dvc.exceptions import DvcException
+from dvc.repo import Repo
+
+from candlecast.errors import StudyError
+from candlecast.studies.cells import Cell
+from candlecast.studies.experiments import experiments
+
+State = Literal["queued", "running", "ended"]
+
+_GRACE: Final = 60.0  # seconds a training may take to save its state before it is killed
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One entry of the queue. A name may occur twice: DVC keeps what has ended until it is removed."""
+
+    name: str
+    state: State
+    revision: str  # DVC's own name of the entry
+
+
+class Queue:
+    """The queue of the repository at `root`."""
+
+    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+        self.root = root
+        self._environ = environ  # of the workers, and so of every cell
+        logging.getLogger("kombu").setLevel(logging.ERROR)  # it warns that a file has no host
+        self._repo = Repo(str(root))
+        self._queue: Any = self._repo.experiments.celery_queue
+        self._suspects: set[str] = set()
+
+    def put(self, cell: Cell) -> None:
+        """Queue a cell as it would run now: the code and the uncommitted changes of this moment."""
+        # DVC looks for params.yaml in the current folder.
+        with _undisturbed(), contextlib.chdir(self.root), contextlib.redirect_stdout(io.StringIO()):
+            try:
+                self._repo.experiments.run(
+                    targets=[*cell.targets] or None,
+                    params=cell.assignments(),
+                    queue=True,
+                    name=cell.name,
+                )
+            except DvcException as error:
+                raise StudyError(f"{cell.name}: DVC does not queue it: {error}") from None
+
+    def tasks(self) -> list[Task]:
+        """Return every entry of the queue."""
+        states: list[tuple[State, Any]] = [
+            ("queued", self._queue.iter_queued()),
+            ("running", self._queue.iter_active()),
+            ("ended", (done.entry for done in self._queue.iter_done())),
+        ]
+        found = {
+            entry.stash_rev: Task(entry.name or "", state, entry.stash_rev)
+            for state, entries in states
+            for entry in entries
+        }
+        return list(found.values())  # what moved on while it was read counts as it was seen last
+
+    def remove(self, tasks: Sequence[Task]) -> None:
+        """Take out entries that wait or have ended."""
+        for task in tasks:
+            with contextlib.suppress(DvcException):  # a worker was faster
+                self._queue.remove([task.revision])
+
+    def start(self, workers: int) -> None:
+        """See to it that so many workers are there."""
+        alive = len(self._workers())
+        if alive < workers:
+            self._dvc("queue", "start", "--jobs", str(workers))
+
+    def stop(self) -> None:
+        """Let the workers end once they have nothing to do."""
+        if self._workers():
+            self._queue.shutdown()
+
+    def interrupt(self, tasks: Sequence[Task]) -> None:
+        """Make running cells save their state and end."""
+        processes = [process for task in tasks for process in self._tree(task)]
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(signal.SIGINT)
+        _, stubborn = psutil.wait_procs(processes, _GRACE)
+        for process in stubborn:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+
+    def lost(self, tasks: Sequence[Task]) -> list[Task]:
+        """Return the running tasks whose worker is gone; a task is lost when two calls in turn say so."""
+        suspects = {task.revision for task in tasks if task.state == "running" and not self._owned(task)}
+        confirmed = suspects & self._suspects
+        self._suspects = suspects
+        return [task for task in tasks if task.revision in confirmed]
+
+    def clear(self, task: Task) -> None:
+        """Take a lost task out, and end what its worker had started; a training saves its state first."""
+        self.interrupt([task])
+        try:
+            self._queue.kill([task.revision], force=True)
+        except DvcException as error:
+            raise StudyError(
+                f"{task.name}: its worker is gone, and DVC does not let go of it ({error}); run: "
+                "dvc queue stop --kill"
+            ) from None
+        self.remove([task])
+
+    def log(self, task: Task) -> str:
+        """Return what a task's stages said last, in a line."""
+        info = self._queue.proc.get(task.revision)
+        if info is None or info.stdout is None:
+            return "it did not start"
+        lines = Path(info.stdout).read_text(encoding="utf-8", errors="replace").split("\n")
+        said = [line.strip() for line in lines if line.strip()]
+        errors = [line for line in said if line.startswith("error: ")]
+        return (errors or said or ["it said nothing"])[-1]
+
+    def _owned(self, task: Task) -> bool:
+        # Between its steps a task has no process: then a worker that has none either may be at it.
+        process = self._process(task)
+        if process is not None:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                parent = process.parent()
+                return parent is not None and parent in self._workers()
+        free = [worker for worker in self._workers() if not worker.children()]
+        return bool(free)
+
+    def _process(self, task: Task) -> psutil.Process | None:
+        info = self._queue.proc.get(task.revision)
+        if info is None or info.returncode is not None:
+            return None
+        try:
+            process = psutil.Process(info.pid)
+            # A process id is used again; the command is not.
+            return process if task.revision in " ".join(process.cmdline()) else None
+        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+            return None
+
+    def _tree(self, task: Task) -> list[psutil.Process]:
+        process = self._process(task)
+        if process is None:
+            return []
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return [*process.children(recursive=True), process]
+        return []
+
+    def _workers(self) -> list[psutil.Process]:
+        nodes = f"dvc-exp-{hashlib.sha256(self._queue.wdir.encode()).hexdigest()[:6]}-"
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                command = process.cmdline()
+                if "queue-worker" in command and any(word.startswith(nodes) for word in command):
+                    found.append(process)
+        return found
+
+    def _dvc(self, *arguments: str) -> None:
+        dvc = shutil.which("dvc", path=self._environ.get("PATH"))
+        if dvc is None:
+            raise StudyError("dvc: not on the PATH; activate the environment that candlecast is installed in")
+        log = self.root / ".cache" / "studies" / "workers.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as output:  # a pipe would stay open as long as the workers
+            done = subprocess.run(  # noqa: S603 - fixed arguments
+                [dvc, *arguments],
+                cwd=self.root,
+                env=dict(self._environ),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+                start_new_session=True,  # Ctrl-C is for this process alone
+            )
+        if done.returncode:
+            raise StudyError(f"dvc {' '.join(arguments)}: failed; see {log}")
+
+
+def remove_experiments(root: Path, names: set[str]) -> None:
+    """Remove the experiments of these names, whatever commit they started from."""
+    git = shutil.which("git")
+    for experiment in experiments(root):
+        if git is not None and experiment.name in names:
+            start = experiment.baseline
+            reference = f"refs/exps/{start[:2]}/{start[2:]}/{experiment.name}"
+            subprocess.run([git, "update-ref", "-d", reference], cwd=root, check=True)  # noqa: S603 - fixed arguments
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    # DVC sets the working tree aside while it queues; an interruption there would leave it aside.
+    signals = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)

@@ -1,0 +1,61 @@
+from pathlib import Path
+
+import pytest
+
+from candlecast.errors import StudyError
+from candlecast.studies.cells import short, tuning_cells
+from candlecast.studies.choice import check_inside, choose, mean_losses, means_table
+from candlecast.studies.study import Study, load_study
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def study() -> Study:
+    return load_study(ROOT / "experiments" / "001-accumulation.yaml")
+
+
+def losses(study: Study, best: dict[str, int]) -> dict[str, float]:
+    """A loss for each cell, lowest at the value of the given index; seeds pull to both sides of it."""
+    first, second = study.tuning.seeds
+    side = {first: -0.3, second: 0.3}
+    return {
+        cell.name: 1.0 + abs(study.tuning.values.index(cell.value) - best[cell.arm]) + side[cell.seed]
+        for cell in tuning_cells(study)
+    }
+
+
+def test_each_arm_gets_the_value_of_its_lowest_mean_over_seeds(study: Study) -> None:
+    best = {arm: 1 + index % 3 for index, arm in enumerate(study.arms)}
+    means = mean_losses(study, tuning_cells(study), losses(study, best))
+    chosen = choose(means)
+    assert chosen == {arm: study.tuning.values[index] for arm, index in best.items()}
+    assert means["small"][chosen["small"]] == pytest.approx(1.0)
+    check_inside(study, chosen)
+
+
+def test_of_two_values_that_tie_the_smaller_is_chosen() -> None:
+    assert choose({"a": {0.1: 2.0, 0.01: 2.0, 0.001: 3.0}}) == {"a": 0.01}
+
+
+def test_a_cell_without_a_loss_is_named(study: Study) -> None:
+    known = losses(study, dict.fromkeys(study.arms, 2))
+    missing = known.popitem()[0]
+    with pytest.raises(StudyError, match=f"1 tuning cells are not done, {missing} among them"):
+        mean_losses(study, tuning_cells(study), known)
+
+
+def test_an_optimum_at_the_edge_stops_and_says_on_which_side_to_widen(study: Study) -> None:
+    values = study.tuning.values
+    chosen = dict.fromkeys(study.arms, values[2]) | {"small": values[0], "large": values[-1]}
+    with pytest.raises(StudyError) as caught:
+        check_inside(study, chosen)
+    low, high = short(values[0]), short(values[-1])
+    assert f"small at {low} (add values below it), large at {high} (add values above it)" in str(caught.value)
+
+
+def test_the_table_marks_what_was_chosen(study: Study) -> None:
+    means = mean_losses(study, tuning_cells(study), losses(study, dict.fromkeys(study.arms, 2)))
+    lines = means_table(study, means, choose(means)).splitlines()
+    assert lines[1].split() == [short(value) for value in study.tuning.values]
+    assert lines[2].split() == ["small", "3.0000", "2.0000", "1.0000*", "2.0000", "3.0000"]
