@@ -5,28 +5,37 @@ from pathlib import Path
 
 import polars as pl
 
+from candlecast.data.config import DataConfig
 from candlecast.data.manifest import read_manifest
-from candlecast.evaluation.assess import assess, write_assessment
+from candlecast.evaluation.assess import Assessment, assess, write_assessment
 from candlecast.evaluation.audit import Audit
 from candlecast.evaluation.config import EvaluateConfig
 from candlecast.evaluation.evaluate import evaluate, write_metrics
 from candlecast.evaluation.forecast import forecast
 from candlecast.evaluation.headline import write_headline
+from candlecast.features.config import FeaturesConfig
 from candlecast.files import replacing
+from candlecast.forecasting.card import Card, Proof, Spans
+from candlecast.forecasting.forecaster import save_forecaster
+from candlecast.forecasting.table import example_table
 from candlecast.params import load_params, read_params
 from candlecast.report.inputs import ReportInputs, read_training
 from candlecast.report.page import write_report
 from candlecast.report.plots import write_plots
 from candlecast.report.summary import write_summary
-from candlecast.schema import FORECASTS, read_frame
+from candlecast.report.verdict import answer, skills
+from candlecast.schema import BARS, FORECASTS, read_frame
 from candlecast.stage import run_stage
+from candlecast.tracking.kept_model import keep_model
 from candlecast.tracking.provenance import provenance
+from candlecast.tracking.run_file import read_run
 from candlecast.tracking.session import evaluation_run
 from candlecast.training.artifact import load_model
-from candlecast.windows.store import load_windows
+from candlecast.windows.store import WindowStore, load_windows
 
 MANIFEST = Path("data/raw/manifest.json")
 REPORTS = Path("reports")
+MODEL, FORECASTER = Path("data/model"), Path("data/forecaster")
 
 
 def main() -> None:
@@ -34,7 +43,7 @@ def main() -> None:
     config = load_params("evaluate", EvaluateConfig)
     params = read_params(Path("params.yaml"))
     store = load_windows(Path("data/windows"))
-    model = load_model(Path("data/model"))
+    model = load_model(MODEL)
     forecasts = pl.concat(forecast(model, store, part, config.batch) for part in ("validation", "test"))
     with replacing(Path("data/predictions/predictions.parquet")) as path:
         forecasts.write_parquet(path)
@@ -46,7 +55,7 @@ def main() -> None:
     write_headline(REPORTS / "headline.json", metrics)
     write_plots(REPORTS / "plots", everyone, config.reliability_bins)
     manifest = read_manifest(MANIFEST)
-    run_file = Path("data/model/run.json")
+    run_file = MODEL / "run.json"
     history, validation = read_training(REPORTS / "training")
     closes = pl.read_parquet("data/features/features.parquet", columns=["ticker", "date", "close"])
     with evaluation_run(os.environ, Path.cwd(), params, run_file) as log:
@@ -60,6 +69,8 @@ def main() -> None:
             seed=load_params("seed", int),
         )
         write_assessment(REPORTS / "evidence.json", assessment)
+        card = card_of(store, assessment)
+        save_forecaster(FORECASTER, MODEL, store.standardizer, card)
         inputs = ReportInputs(
             forecasts=everyone,
             metrics=metrics,
@@ -78,6 +89,24 @@ def main() -> None:
         log.scores({"test": metrics["test"], "validation": metrics["validation"], "data": findings})
         written = ("metrics.json", "evidence.json", "audit.json", "plots", "report.html", "summary.md")
         log.files(MANIFEST, *(REPORTS / name for name in written))
+        bars = read_frame(Path("data/raw/bars.parquet"), BARS)
+        keep_model(log, FORECASTER, example_table(bars, card.settling_bars + store.length))
+
+
+def card_of(store: WindowStore, assessment: Assessment | None) -> Card:
+    """Return what goes beside the weights: how bars become windows, and how the model did."""
+    data = load_params("data", DataConfig)
+    evidence = assessment.evidence if assessment else None
+    return Card(
+        features=load_params("features", FeaturesConfig),
+        checks=data.checks,
+        max_gap=data.max_gap,
+        horizon=store.panel.horizon,
+        tickers=store.panel.tickers,
+        spans=Spans(**store.split.boundaries),
+        run_id=read_run(MODEL / "run.json"),
+        proof=Proof.of(assessment, answer(evidence), skills(evidence) if evidence else ()),
+    )
 
 
 if __name__ == "__main__":

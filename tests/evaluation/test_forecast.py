@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from candlecast.errors import EvaluationError
-from candlecast.evaluation.forecast import forecast, forecast_rows
+from candlecast.evaluation.forecast import forecast
+from candlecast.evaluation.forward import forecast_rows
 from candlecast.schema import FORECASTS
 from candlecast.windows.config import WindowsConfig
 from candlecast.windows.panel import Panel

@@ -22,13 +22,8 @@ def answer(evidence: Evidence | None) -> str:
     """
     if evidence is None:
         return "This test span is too short to tell skill from luck."
-    found, worse = [], []
-    for what, (score, loss) in _HEADLINES.items():
-        gain = evidence.score(score).gain
-        if gain == 1 and evidence.beats_every_baseline(loss) < LEVEL:
-            found.append(what)
-        elif gain == -1:
-            worse.append(what)
+    found = skills(evidence)
+    worse = [what for what, (score, _) in _HEADLINES.items() if evidence.score(score).gain == -1]
     if found:
         return (
             f"Better than every baseline here in the {' and the '.join(found)}. One test span is one sample."
@@ -38,6 +33,15 @@ def answer(evidence: Evidence | None) -> str:
     if worse:
         return f"No skill beyond the baselines; worse than the best of them in the {worse[0]}."
     return "No skill beyond the baselines that this test span can tell from luck."
+
+
+def skills(evidence: Evidence) -> tuple[str, ...]:
+    """Return in what the network is better than every baseline, as `answer` claims it; mostly nothing."""
+    return tuple(
+        what
+        for what, (score, loss) in _HEADLINES.items()
+        if evidence.score(score).gain == 1 and evidence.beats_every_baseline(loss) < LEVEL
+    )
 
 
 def lead(metrics: Metrics) -> str:

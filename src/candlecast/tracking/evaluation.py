@@ -26,7 +26,7 @@ class EvaluationLog:
 
     def __init__(self, client: MlflowClient, run_id: str) -> None:
         self.run_id = run_id
-        self._client = client
+        self.client = client
 
     def scores(self, parts: Mapping[str, Mapping[str, float]]) -> None:
         """Store scores as `part/name`, such as `test/directional_accuracy`.
@@ -35,14 +35,14 @@ class EvaluationLog:
         """
         now = int(time.time() * 1000)
         try:
-            known = self._client.get_run(self.run_id).data.metrics
+            known = self.client.get_run(self.run_id).data.metrics
             metrics = [
                 Metric(f"{part}/{name}", value, now, 0)
                 for part, scores in parts.items()
                 for name, value in scores.items()
                 if known.get(f"{part}/{name}") != value
             ]
-            self._client.log_batch(self.run_id, metrics=metrics)
+            self.client.log_batch(self.run_id, metrics=metrics)
         except AWAY as error:
             logger.warning("the scores are not in the tracking store: %s", first_line(error))
 
@@ -52,15 +52,15 @@ class EvaluationLog:
         An experiment whose training DVC restored is no further one. A store that is away counts as 1.
         """
         try:
-            experiment = self._client.get_run(self.run_id).info.experiment_id
-            return max(_count_finished(self._client, experiment), 1)
+            experiment = self.client.get_run(self.run_id).info.experiment_id
+            return max(_count_finished(self.client, experiment), 1)
         except AWAY as error:
             logger.warning("the trainings in the tracking store are not counted: %s", first_line(error))
             return 1
 
     def files(self, *paths: Path) -> None:
         """Store files and folders as the run's artifacts, each under its own name."""
-        log_files(self._client, self.run_id, paths)
+        log_files(self.client, self.run_id, paths)
 
 
 @contextmanager
