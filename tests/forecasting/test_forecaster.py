@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from forecasting.conftest import LENGTH, WARMUP, Made
+from forecasting.made import LENGTH, WARMUP, Made
 from forecasting.made_bars import made_bars
 
 from candlecast.errors import DataError

@@ -3,6 +3,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from forecasting.made import Made, make_forecaster
 
 from candlecast.tracking.backend import connect
 from candlecast.tracking.store import Store, tracking_store
@@ -28,3 +29,9 @@ def store(migrated: Path, tmp_path: Path) -> Store:
         )
     connection.close()
     return store
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """A forecaster with random weights."""
+    return make_forecaster(tmp_path_factory.mktemp("made"))

@@ -56,5 +56,5 @@ def test_a_store_that_went_away_counts_this_training(
         def away(*_: object, **__: object) -> None:
             raise OSError("no answer")
 
-        monkeypatch.setattr(log._client, "get_run", away)
+        monkeypatch.setattr(log.client, "get_run", away)
         assert log.trainings() == 1

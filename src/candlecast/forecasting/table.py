@@ -4,6 +4,7 @@ Files and vendors go through `candlecast.data`, whose checks count and repair by
 service has nobody to count for: it says what is wrong and leaves the table to its sender.
 """
 
+import datetime
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Final
@@ -98,18 +99,23 @@ def _tickers(values: Sequence[Any]) -> pl.Series:
 
 
 def _dates(values: Sequence[Any]) -> pl.Series:
-    given = pl.Series("date", list(values), strict=False)
-    if given.dtype == pl.String:
-        # A time of day may follow, as in what pandas writes to JSON.
-        dates = given.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
-    elif given.dtype in (pl.Date, pl.Datetime):
-        dates = given.cast(pl.Date)
-    else:
-        raise DataError(f"date: {values[0]!r} is no date; write it as 2013-03-01")
-    if dates.null_count():
-        row = int(dates.is_null().arg_true()[0])
+    dates = [_date(value) for value in values]
+    if None in dates:
+        row = dates.index(None)
         raise DataError(f"row {row}: {values[row]!r} is no date; write it as 2013-03-01")
-    return dates
+    return pl.Series("date", dates, dtype=pl.Date)
+
+
+def _date(value: Any) -> datetime.date | None:
+    """Return a value as a date; a time of day may follow it, as in what pandas writes to JSON."""
+    if isinstance(value, str):
+        try:
+            return datetime.datetime.fromisoformat(value).date()
+        except ValueError:
+            return None
+    if not isinstance(value, datetime.date) or value != value:  # pandas' NaT is a datetime that differs
+        return None
+    return value.date() if isinstance(value, datetime.datetime) else value
 
 
 def _numbers(name: str, values: Sequence[Any]) -> pl.Series:

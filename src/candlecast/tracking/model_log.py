@@ -6,6 +6,7 @@ next year should make its windows as they were made when it was trained.
 
 import shutil
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -31,7 +32,7 @@ REQUIREMENTS: Final = (
     "numpy",
     "pandas",
     "polars",
-    "ruamel.yaml",
+    "ruamel-yaml",
     "safetensors",
     "scipy",
     "torch",
@@ -43,7 +44,7 @@ SIGNATURE: Final = ModelSignature(
     inputs=Schema(
         [
             ColSpec(DataType.string, "ticker"),
-            ColSpec(DataType.datetime, "date"),
+            ColSpec(DataType.string, "date"),  # as ISO text: MLflow takes no other from CSV
             *(ColSpec(DataType.double, name) for name in ("open", "high", "low", "close")),
             ColSpec(DataType.double, "volume"),
             ColSpec(DataType.double, "adjusted_close", required=False),
@@ -102,21 +103,24 @@ def save_served(
     path: Path, folder: Path, example: Mapping[str, Sequence[Any]], record: Model | None = None
 ) -> None:
     """Write what `mlflow models serve` takes: the forecaster, the code it runs and what that needs."""
-    table = pd.DataFrame({**example, "date": pd.to_datetime(pd.Series(example["date"]))})
+    table = pd.DataFrame({**example, "date": [str(date) for date in example["date"]]})
     with tempfile.TemporaryDirectory() as temporary:
         code = Path(temporary, candlecast.__name__)
         package = Path(candlecast.__file__).parent
         shutil.copytree(package, code, ignore=shutil.ignore_patterns(*_LEFT_OUT))
-        mlflow.pyfunc.save_model(
-            str(path),
-            python_model=served_model.__file__,
-            artifacts={served_model.ARTIFACT: str(folder)},
-            signature=SIGNATURE,
-            input_example=table,
-            pip_requirements=requirements(),
-            code_paths=[str(code)],
-            mlflow_model=record,
-        )
+        with warnings.catch_warnings():
+            # What MLflow says of its own use of pandas is nothing a user can act on.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            mlflow.pyfunc.save_model(
+                str(path),
+                python_model=served_model.__file__,
+                artifacts={served_model.ARTIFACT: str(folder)},
+                signature=SIGNATURE,
+                input_example=table,
+                pip_requirements=requirements(),
+                code_paths=[str(code)],
+                mlflow_model=record,
+            )
 
 
 def requirements() -> list[str]:
