@@ -13,6 +13,8 @@ import pytest
 from parameters import ROOT, write_params
 from ruamel.yaml import YAML
 
+from candlecast.forecasting.forecaster import Forecaster
+
 STAGES = tuple(YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"])
 SMALL: dict[str, Any] = {
     "data.source": "synthetic",
@@ -83,6 +85,16 @@ def test_every_window_of_the_test_span_is_forecast_once_by_every_model(finished:
     expected = network.select(keys).sort(keys)
     for _, frame in baselines.group_by("model"):
         assert frame.select(keys).sort(keys).equals(expected)
+
+
+def test_the_folder_that_forecasts_gives_what_the_evaluation_gave(finished: Path) -> None:
+    forecaster = Forecaster.load(finished / "data/forecaster")
+    network = pl.read_parquet(finished / "data/predictions/predictions.parquet")
+    every = forecaster.every(pl.read_parquet(finished / "data/raw/bars.parquet"))
+    both = network.join(every, on=["ticker", "date"], how="left", suffix="_folder")
+    for name in ("forecast_return", "probability_up"):
+        assert (both[name] - both[f"{name}_folder"]).abs().max() < 1e-6, name
+    assert every["date"].max() > network["date"].max()
 
 
 def test_the_metrics_hold_the_network_and_the_baselines(finished: Path) -> None:

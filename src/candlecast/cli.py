@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from candlecast.commands import predict
 from candlecast.errors import CandlecastError, EvaluationError, TrackingError
 from candlecast.stage import run_stage
 
@@ -245,6 +246,7 @@ COMMANDS = (
         "study", "run a study: its grid of experiments, resumed where it stopped", _study_options, _study
     ),
     Command("pool", "judge the folds of one walk-forward as one test span", _pool_options, _pool),
+    Command("predict", "forecast from the latest bars, or from a file", predict.add_options, predict.run),
     Command("ui", "open the tracking store in MLflow, on loopback", _ui_options, _ui),
     Command("pin-end", "set data.end in params.yaml to the latest complete session", _pin_options, _pin),
     Command("diff-bars", "say how the vendor changed bars between two snapshots", _diff_options, _diff),
