@@ -95,14 +95,15 @@ def sessions_since(last: datetime.date, today: datetime.date, calendar: str | No
 
 def _stale(forecasts: pl.DataFrame, calendar: str | None, today: datetime.date) -> list[str]:
     allowed = _HOLIDAYS if calendar is None else 0
-    unit = "weekdays" if calendar is None else f"sessions of {calendar}"
+    unit, of = ("weekday", "") if calendar is None else ("session", f" of {calendar}")
     found = []
     for date, names in forecasts.group_by("date", maintain_order=True).agg("ticker").iter_rows():
         behind = sessions_since(date, today, calendar)
         if behind > allowed:
+            plural = "" if behind == 1 else "s"
             found.append(
-                f"{_listed(names)}: the last bar is of {date}, {behind:,} {unit} before {today}; the "
-                f"forecast is of the days after it, not of those to come"
+                f"{_listed(names)}: the last bar is of {date}, {behind:,} {unit}{plural}{of} before {today}; "
+                f"the forecast is of the days after it, not of those to come"
             )
     return found
 
