@@ -48,6 +48,8 @@ class Processes:
         Shares differ by one window at most. An empty one becomes a window of no weight, since a process
         that runs no backward pass would leave the others waiting.
         """
+        if self.count == 1:
+            return batch
         start, end = (len(batch) * rank // self.count for rank in (self.rank, self.rank + 1))
         own = batch[start:end]
         return own if len(own) else replace(batch[:1], weight=torch.zeros_like(batch.weight[:1]))

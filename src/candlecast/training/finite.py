@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from math import isfinite
 from types import TracebackType
 from typing import Self
 
@@ -72,7 +73,7 @@ class FiniteGuard:
         if self._broken is not None:
             self._broken.logical_or_(~torch.isfinite(grad_norm))
             return True
-        finite = bool(torch.isfinite(grad_norm))
+        finite = isfinite(grad_norm.item())
         if finite:
             self._skips = 0
         elif not self._state.precision.scaler.is_enabled():

@@ -38,7 +38,8 @@ def make_loss_sum(
     def loss_sum(batch: Batch) -> Tensor:
         with precision.autocast():
             forecast = forward(batch.inputs)
-        total = torch.dot(window_losses(forecast, batch, config), batch.weight)
-        return total * (1 + 0 * total.detach())  # x 1, exactly, or x NaN
+        losses = window_losses(forecast, batch, config)
+        weight = torch.add(batch.weight, losses.detach(), alpha=0)  # + 0, exactly, or + NaN
+        return torch.dot(losses, weight)
 
     return loss_sum

@@ -16,7 +16,7 @@ What is measured is the noise of sampling windows; windows that overlap share mo
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import asdict, dataclass
 
 import torch
@@ -76,9 +76,9 @@ class NoiseMeter:
         """
         if not self._norms:
             return None
-        squares = torch.stack([torch.stack(norms).double().square().sum() for norms in self._norms])
-        sums = torch.stack([weight.double().sum() for weight in self._weights])
-        squared = torch.stack([weight.double().square().sum() for weight in self._weights])
+        squares = _sums(torch.stack([norm for norms in self._norms for norm in norms]), self._norms, 2)
+        weights = torch.cat(self._weights)
+        sums, squared = (_sums(weights, self._weights, power) for power in (1, 2))
         self._forget()
         whole = weight.double()
         # A dummy micro-batch of no weight, where a process has no share, has a zero gradient.
@@ -93,6 +93,12 @@ class NoiseMeter:
         for hook in self._hooks:
             hook.remove()
         self._hooks, self._weights, self._norms = [], [], []
+
+
+def _sums(values: Tensor, parts: Sequence[Sized], power: int) -> Tensor:
+    """Return the sum of each part's values to the `power`, in float64; the parts follow one another."""
+    powers = values.double() if power == 1 else values.double().square()
+    return torch.stack([part.sum() for part in powers.split([len(part) for part in parts])])
 
 
 def trace_and_signal(

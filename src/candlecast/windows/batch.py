@@ -1,6 +1,6 @@
 """A batch of windows: what a model sees and what it is asked."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Self
 
 import torch
@@ -37,5 +37,5 @@ class Batch:
         for tensor in self._tensors():
             tensor.record_stream(stream)
 
-    def _tensors(self) -> list[Tensor]:
-        return [getattr(self, field.name) for field in fields(self)]
+    def _tensors(self) -> tuple[Tensor, ...]:
+        return self.inputs, self.target, self.direction, self.weight, self.rows
