@@ -5,6 +5,8 @@ the TCN paper's own repository (weight norm, a ReLU after the addition) and torc
 Dropout is on every element and on the attention weights, and every layer computes every bar.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -54,17 +56,42 @@ class ArticleModel(nn.Module):
         return Forecast(outputs[:, 0], outputs[:, 1])
 
 
+class StockEncoder(nn.Module):
+    """torch's own encoder in place of this project's, with the same norms, sizes and dropout."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(
+            config.width,
+            config.heads,
+            4 * config.width,
+            config.dropout,
+            activation="gelu",
+            batch_first=True,
+            norm_first=True,
+        )
+        self.encoder = nn.TransformerEncoder(layer, config.layers, enable_nested_tensor=False)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        last: Tensor = self.encoder(inputs)[:, -1]
+        return last
+
+
 def article_loop(
     model: nn.Module,
-    loader: DataLoader[tuple[Tensor, Tensor, Tensor, Tensor]],
+    loader: DataLoader[tuple[Tensor, ...]],
     optimizer: torch.optim.Optimizer,
     steps: int,
+    updated: Callable[[], None],
 ) -> float:
-    """Run one pass over `loader`, as printed in the article; return the mean of what it would log."""
+    """Run one pass over `loader`, as printed in the article; return the mean of what it would log.
+
+    `updated` is called after each update, to take the time.
+    """
     model.train()
     optimizer.zero_grad()
     logged = []
-    for index, (inputs, target, direction, _) in enumerate(loader):
+    for index, (inputs, target, direction, *_) in enumerate(loader):
         forecast = model(inputs)
         loss = functional.huber_loss(forecast.mean, target)
         loss = loss + 0.5 * functional.binary_cross_entropy_with_logits(forecast.direction_logit, direction)
@@ -75,4 +102,5 @@ def article_loop(
             torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
             optimizer.step()
             optimizer.zero_grad()
+            updated()
     return sum(logged) / len(logged)

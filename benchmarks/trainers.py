@@ -1,4 +1,4 @@
-"""The same accumulated training by several trainers, for the benchmarks of their cost and of the step's speed.
+"""The same accumulated training by several trainers, for the benchmarks of cost and of speed.
 
 All take one model, loss, optimiser, effective batch and clipping. They are
 - bare: a hand-written loop over this project's batches, with nothing logged
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from candlecast.training.accumulate import micro_batches
-from candlecast.training.config import Recipe
+from candlecast.training.config import Recipe, TrainConfig
 from candlecast.training.loop import train
 from candlecast.training.loss import window_losses
 from candlecast.training.optimizer import make_optimizer
@@ -83,11 +83,15 @@ class Job:
         config = replace(recipe.train, epochs=None, updates=updates, validate_every=2**31 - 1)
         self.recipe = replace(recipe, train=config)
         self.batch, self.micro = recipe.accum.windows_per_update, recipe.accum.windows_per_pass
+        self.store, self.updates = store, updates
         self.order = torch.arange(updates * self.batch)
         self.dataset = WindowDataset(store, store.split.train[: len(self.order)])
         self.few = WindowDataset(store, store.split.validation[:1])
         whole = self.dataset.batch(self.order)
         self._items = TensorDataset(whole.inputs, whole.target, whole.direction, whole.weight, whole.rows)
+
+    def with_train(self, config: TrainConfig) -> "Job":
+        return Job(self.store, replace(self.recipe, train=config), self.updates)
 
     def loader(self) -> DataLoader[tuple[Tensor, ...]]:
         return DataLoader(self._items, batch_size=self.micro, shuffle=True)
