@@ -98,7 +98,7 @@ class NoiseMeter:
 def _sums(values: Tensor, parts: Sequence[Sized], power: int) -> Tensor:
     """Return the sum of each part's values to the `power`, in float64; the parts follow one another."""
     powers = values.double() if power == 1 else values.double().square()
-    return torch.stack([part.sum() for part in powers.split([len(part) for part in parts])])
+    return torch.stack([part.sum() for part in torch.split(powers, [len(part) for part in parts])])
 
 
 def trace_and_signal(
