@@ -7,9 +7,10 @@ import polars as pl
 
 from candlecast.data.config import DataConfig
 from candlecast.data.manifest import read_manifest
-from candlecast.evaluation.assess import Assessment, assess, write_assessment
+from candlecast.evaluation.assess import Assessment, assess, with_runs, write_assessment
 from candlecast.evaluation.audit import Audit
 from candlecast.evaluation.config import EvaluateConfig
+from candlecast.evaluation.days import span_digest
 from candlecast.evaluation.evaluate import evaluate, write_metrics
 from candlecast.evaluation.forecast import forecast
 from candlecast.evaluation.headline import write_headline
@@ -24,7 +25,7 @@ from candlecast.report.page import write_report
 from candlecast.report.plots import write_plots
 from candlecast.report.summary import write_summary
 from candlecast.report.verdict import answer, skills
-from candlecast.schema import BARS, FORECASTS, read_frame
+from candlecast.schema import BARS, FEATURE_KEYS, FORECASTS, read_frame
 from candlecast.stage import run_stage
 from candlecast.tracking.kept_model import keep_model
 from candlecast.tracking.provenance import provenance
@@ -57,7 +58,7 @@ def main() -> None:
     manifest = read_manifest(MANIFEST)
     run_file = MODEL / "run.json"
     history, validation = read_training(REPORTS / "training")
-    closes = pl.read_parquet("data/features/features.parquet", columns=["ticker", "date", "close"])
+    closes = read_frame(Path("data/features/features.parquet"), FEATURE_KEYS, alone=True)
     with evaluation_run(os.environ, Path.cwd(), params, run_file) as log:
         assessment = assess(
             everyone,
@@ -68,6 +69,8 @@ def main() -> None:
             trials=log.trainings(),
             seed=load_params("seed", int),
         )
+        others = log.daily_losses_of_others(span_digest(everyone, store.panel.horizon))
+        assessment = with_runs(assessment, everyone, others, load_params("seed", int))
         write_assessment(REPORTS / "evidence.json", assessment)
         card = card_of(store, assessment)
         save_forecaster(FORECASTER, MODEL, store.standardizer, card)

@@ -43,10 +43,13 @@ FORECASTS: Final = pl.Schema(
 )
 
 
-def read_frame(path: Path, schema: pl.Schema) -> pl.DataFrame:
-    """Return a stage's Parquet file, checked, or raise `DataError` naming the file and the remedy."""
+def read_frame(path: Path, schema: pl.Schema, *, alone: bool = False) -> pl.DataFrame:
+    """Return a stage's Parquet file, checked, or raise `DataError` naming the file and the remedy.
+
+    With `alone` no column beyond the schema's is read.
+    """
     try:
-        frame = pl.read_parquet(path)
+        frame = pl.read_parquet(path, columns=list(schema) if alone else None)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = "no such file" if isinstance(error, FileNotFoundError) else " ".join(str(error).split())
         raise DataError(f"{path}: {reason}; make it with: dvc repro") from None

@@ -1,12 +1,15 @@
 """Small forecasters, batches and stores: training's mathematics does not depend on their size."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
+from parameters import ROOT
 from torch import Tensor, nn
 
 from candlecast.models.hybrid import Forecast
+from candlecast.params import load_params
 from candlecast.training.config import AccumConfig, Recipe, TrainConfig
 from candlecast.training.records import UpdateRecord
 from candlecast.windows.batch import Batch
@@ -17,36 +20,19 @@ from candlecast.windows.store import WindowStore
 
 LENGTH, FEATURES = 5, 3  # bars, indicators
 
-CONFIG = TrainConfig(
+# What differs from the committed parameters, so that a key added there needs no second copy here.
+CONFIG = replace(
+    load_params("train", TrainConfig, ROOT / "params.yaml"),
     epochs=2,
-    updates=None,
-    samples=None,
-    seconds=None,
     peak_lr=1e-2,
     final_lr_fraction=0.1,
     warmup_fraction=0.2,
-    lr_scaling="none",
-    reference_batch=128,
-    weight_decay=0.05,
-    beta1=0.9,
     beta2=0.99,
-    beta2_half_life=None,
-    clip_norm=1.0,
-    direction_weight=0.5,
-    huber_delta=2.0,
     precision="fp32",
-    ema_half_life=None,
     validate_every=40,
-    patience=None,
     log_every=3,
     noise_every=None,
-    noise_probe=0,
     checkpoint_seconds=1e9,
-    fused_optimizer=True,
-    compile=False,
-    cudnn_benchmark=False,
-    tf32=False,
-    processes=1,
 )
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from candlecast.evaluation.config import EvaluateConfig
 from candlecast.evaluation.evaluate import MODEL, select
 from candlecast.evaluation.evidence import Evidence, gather_evidence
 from candlecast.evaluation.resampling import Floats
+from candlecast.evaluation.runs import RunsEvidence, compare_runs
 from candlecast.evaluation.sharpe import SESSIONS_A_YEAR
 from candlecast.files import write_text
 
@@ -37,6 +39,16 @@ class Assessment:
     power: Power
     calibrated: tuple[Calibrated, ...]
     economics: Economics
+    runs: RunsEvidence | None = None  # beside the other runs in the tracking store
+
+
+def with_runs(
+    assessment: Assessment | None, forecasts: pl.DataFrame, others: Mapping[str, str], seed: int
+) -> Assessment | None:
+    """Return the judgement with the tests over all runs of the span, as `runs.compare_runs` makes them."""
+    if assessment is None:
+        return None
+    return dataclasses.replace(assessment, runs=compare_runs(forecasts, others, assessment.evidence, seed))
 
 
 def write_assessment(path: Path, assessment: Assessment | None) -> None:
@@ -51,6 +63,7 @@ def _record(assessment: Assessment | None) -> dict[str, Any] | None:
     intervals = economics.annual_return
     return {
         "evidence": dataclasses.asdict(assessment.evidence),
+        "runs": dataclasses.asdict(assessment.runs) if assessment.runs else None,
         "shape": dataclasses.asdict(assessment.shape),
         "power": dataclasses.asdict(assessment.power),
         "calibrated": [dataclasses.asdict(each) for each in assessment.calibrated],

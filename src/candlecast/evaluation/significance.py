@@ -12,6 +12,7 @@ at a nominal 5 % for 500 days of overlapping outcomes. With the bandwidth of Laz
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -24,6 +25,8 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.tsa.stattools import diebold_mariano_test
 
 Floats = NDArray[np.float64]
+
+_SAME: Final = 1e-7  # of the mean loss: two networks of the same bits, run on different processors
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +140,16 @@ def not_worse_than_any(
 ) -> dict[str, float]:
     """Return each model's p-value in the model confidence set of Hansen, Lunde & Nason (2011).
 
-    Models at or above `size` are those that the span cannot tell from the best. Of models with equal losses
-    one is tested and all get its p-value.
+    Models at or above `size` are those that the span cannot tell from the best. Of models with the same
+    losses on every day, to what another processor rounds differently, one is tested and all get its p-value:
+    a difference of rounding errors would have a variance to be tested by.
     """
-    groups: dict[bytes, list[str]] = {}
-    scale = max(float(np.abs(loss).max()) for loss in losses.values()) or 1.0
+    scale = max(float(np.abs(loss).mean()) for loss in losses.values())
+    groups: dict[str, list[str]] = {}
     for name, loss in losses.items():
-        groups.setdefault(np.round(loss / scale, 12).tobytes(), []).append(name)
-    leaders = [names[0] for names in groups.values()]
+        same = (leader for leader in groups if np.allclose(loss, losses[leader], rtol=0, atol=_SAME * scale))
+        groups.setdefault(next(same, name), []).append(name)
+    leaders = list(groups)
     if len(leaders) == 1:
         return dict.fromkeys(losses, 1.0)
     mcs = MCS(
@@ -158,7 +163,7 @@ def not_worse_than_any(
     found = {
         leaders[index]: float(p) for index, p in zip(mcs.pvalues.index, mcs.pvalues["Pvalue"], strict=True)
     }
-    return {name: found[names[0]] for names in groups.values() for name in names}
+    return {name: found[leader] for leader, names in groups.items() for name in names}
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

@@ -5,12 +5,13 @@ from pathlib import Path
 import polars as pl
 
 from candlecast.evaluation.breakdown import accuracy_by_year, directions, reliability
+from candlecast.evaluation.days import daily_losses
 from candlecast.evaluation.evaluate import MODEL, select
 from candlecast.files import replacing
 
 
 def write_plots(folder: Path, forecasts: pl.DataFrame, bins: int) -> None:
-    """Write the network's test forecasts as four CSV files.
+    """Write the network's test forecasts as five CSV files.
 
     ======================  ===========================================================================
     file                    DVC template and columns
@@ -19,6 +20,7 @@ def write_plots(folder: Path, forecasts: pl.DataFrame, bins: int) -> None:
     confusion.csv           confusion: x forecast, y realised; one row a window, the template counts
     reliability.csv         linear: x forecast_probability, y realised_share
     accuracy_by_year.csv    bar_horizontal: x directional_accuracy, y year
+    daily_losses.csv        linear: x date, y squared, brier or hits; what other runs are compared by
     ======================  ===========================================================================
     """
     frame = select(forecasts, MODEL, "test")
@@ -27,6 +29,7 @@ def write_plots(folder: Path, forecasts: pl.DataFrame, bins: int) -> None:
         "confusion": directions(frame).select("realised", "forecast"),
         "reliability": reliability(frame, bins),
         "accuracy_by_year": accuracy_by_year(frame).with_columns(pl.col("year").cast(pl.String)),
+        "daily_losses": daily_losses(frame),
     }
     for name, table in tables.items():
         with replacing(folder / f"{name}.csv") as temporary:

@@ -13,6 +13,7 @@ from mlflow.entities import Metric, Run
 from candlecast.tracking.artifacts import log_files
 from candlecast.tracking.backend import answering, connect
 from candlecast.tracking.buffer import AWAY
+from candlecast.tracking.comparable import SPAN, read_daily_losses
 from candlecast.tracking.identity import dvc_tags, first_line
 from candlecast.tracking.restored import RESTORED, find, is_of_experiment, stand_in
 from candlecast.tracking.run_file import read_run
@@ -57,6 +58,23 @@ class EvaluationLog:
         except AWAY as error:
             logger.warning("the trainings in the tracking store are not counted: %s", first_line(error))
             return 1
+
+    def daily_losses_of_others(self, span: str) -> dict[str, str]:
+        """Mark the run as judged on this span, and return run -> daily losses of the others judged on it.
+
+        A store that is away has none.
+
+        Parameters
+        ----------
+        span
+            `evaluation.days.span_digest` of the windows judged.
+        """
+        try:
+            self._client.set_tag(self.run_id, SPAN, span)
+            return read_daily_losses(self._client, self._client.get_run(self.run_id), span)
+        except AWAY as error:
+            logger.warning("other runs in the tracking store are not compared: %s", first_line(error))
+            return {}
 
     def files(self, *paths: Path) -> None:
         """Store files and folders as the run's artifacts, each under its own name."""
