@@ -42,3 +42,12 @@ def test_a_frame_that_cannot_be_read_names_the_file_and_the_remedy(tmp_path: Pat
         read_frame(path, BARS)
     FRAME.write_parquet(path)
     assert read_frame(path, FEATURE_KEYS).equals(check(FRAME, FEATURE_KEYS, "features"))
+
+
+def test_the_schema_s_columns_can_be_read_alone(tmp_path: Path) -> None:
+    path = tmp_path / "features.parquet"
+    FRAME.write_parquet(path)
+    assert read_frame(path, FEATURE_KEYS, alone=True).columns == list(FEATURE_KEYS)
+    FRAME.drop("close").write_parquet(path)
+    with pytest.raises(DataError, match=r"features.parquet: .*close.*; make it with: dvc repro"):
+        read_frame(path, FEATURE_KEYS, alone=True)

@@ -1,3 +1,4 @@
+import datetime
 from dataclasses import replace
 from pathlib import Path
 
@@ -120,6 +121,15 @@ def test_an_embargo_that_is_not_kept_is_found():
 def test_a_network_or_a_training_that_sees_too_much_is_found(store, leak):
     check = leak.plant(store)
     assert (check.name, check.status) == (leak.fires, "finding")
+
+
+def test_a_test_span_too_short_for_an_interval_is_a_note_and_no_failure():
+    panel = leaks.small_panel()
+    late = leaks.small_config().test_start + datetime.timedelta(55)
+    jump, chance = audit_canary(panel, leaks.small_config(test_start=late), seed=2)
+    assert jump.status == "ok"
+    assert chance.status == "note"
+    assert "too few for an interval" in chance.detail
 
 
 def test_a_blind_harness_is_found(monkeypatch):

@@ -59,8 +59,37 @@ def test_the_interval_is_stretched_about_the_score():
     assert (interval.low, interval.high) == pytest.approx((0.4 + 2 * (0.1 - 0.4), 0.4 + 2 * (0.9 - 0.4)))
 
 
+def test_the_variance_of_resamples_is_put_back_by_what_the_mean_took():
+    # The ideal resample's variance of a mean, from the weights of Politis & Romano's lemma 1, averaged over
+    # white series, is short by the factor that the widening divides by.
+    generator = np.random.default_rng(5)
+    days, block = 120, 12
+    lags = np.arange(days)
+    weights = (1 - lags / days) * (1 - 1 / block) ** lags + lags / days * (1 - 1 / block) ** (days - lags)
+    weights[0] = 1
+    kept = []
+    for _ in range(4000):
+        apart = generator.normal(size=days)
+        apart -= apart.mean()
+        autocovariance = np.fft.irfft(np.abs(np.fft.rfft(apart)) ** 2, days) / days
+        kept.append(weights @ autocovariance)
+    expected = 2.2281389 / 1.9599640 / np.sqrt(np.mean(kept))  # t with 10 degrees of freedom
+    assert widening(days, block, 1, 0.95) == pytest.approx(expected, rel=0.006)
+
+
+@pytest.mark.parametrize(("horizon", "block"), [(5, 15), (20, 31), (2, 6)])
+def test_what_joints_cut_is_put_back_where_calls_last(horizon, block):
+    # A moving sum of `horizon` days has autocovariances horizon - lag; geometric weights lose a part.
+    lags = np.arange(-horizon + 1, horizon)
+    autocovariance = horizon - np.abs(lags)
+    lost = 1 - (autocovariance @ (1 - np.abs(lags) / block)) / autocovariance.sum()
+    assert lost == pytest.approx((horizon**2 - 1) / (3 * horizon * block), rel=1e-12)
+    ratio = widening(400, block, horizon, 0.95) / widening(400, block, 1, 0.95)
+    assert ratio == pytest.approx(1 / np.sqrt(1 - lost), rel=1e-12)
+
+
 def test_fewer_blocks_stretch_more_and_many_hardly():
-    factors = [widening(1000, block, 0.95) for block in (1, 20, 100)]
+    factors = [widening(1000, block, 1, 0.95) for block in (1, 20, 100)]
     assert factors == sorted(factors)
     assert factors[0] == pytest.approx(1, abs=0.01)
-    assert factors[2] == pytest.approx(2.2281389 / 1.9599640 / np.sqrt(0.9), rel=1e-6)
+    assert factors[2] == pytest.approx(2.2281389 / 1.9599640 / np.sqrt(1 - 0.18), rel=0.01)

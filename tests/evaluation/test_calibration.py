@@ -1,9 +1,21 @@
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
+from candlecast.evaluation.bootstrap import day_counts, percentile_interval, widening
 from candlecast.evaluation.calibration import PLANTED_ACCURACY, Shape, calibrate, power, shape_of, simulate
+from candlecast.evaluation.config import EvaluateConfig
 
+CONFIG = EvaluateConfig(
+    batch=8,
+    reliability_bins=5,
+    bootstrap_replications=400,
+    confidence=0.9,
+    costs_bp=(0.0,),
+    calibration_simulations=150,
+)
 SHAPE = Shape(days=200, tickers=3, horizon=4, block=12, correlation=0.4, persistence=0.9)
 
 
@@ -46,7 +58,7 @@ def test_a_constant_forecast_of_one_ticker_has_a_shape(make_forecasts):
 
 
 def test_without_skill_each_test_rejects_about_as_often_as_it_says_and_with_skill_more():
-    results = calibrate(SHAPE, 150, seed=3)
+    results = calibrate(SHAPE, CONFIG, seed=3)
     assert len(results) == 5
     for result in results:
         # 5 % is within the Monte-Carlo interval of 150 markets, give or take 3 points of the test's own.
@@ -57,7 +69,7 @@ def test_without_skill_each_test_rejects_about_as_often_as_it_says_and_with_skil
 
 
 def test_one_ticker_has_no_order_to_test():
-    results = calibrate(Shape(100, 1, 1, 5, 0.0, 0.5), 3, seed=1)
+    results = calibrate(Shape(100, 1, 1, 5, 0.0, 0.5), replace(CONFIG, calibration_simulations=3), seed=1)
     assert not [result for result in results if "order" in result.test]
     assert len(results) == 4
 
@@ -73,3 +85,23 @@ def test_overlap_correlation_and_persistence_leave_less_to_see():
     plain = power(Shape(300, 4, 1, 5, 0.0, 0.0), seed=1).standard_error
     assert power(Shape(300, 4, 1, 5, 0.6, 0.0), seed=1).standard_error > 1.1 * plain
     assert power(Shape(300, 4, 5, 15, 0.0, 0.9), seed=1).standard_error > 1.5 * plain
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Shape(days=499, tickers=4, horizon=5, block=15, correlation=0.47, persistence=0.67),
+        Shape(days=250, tickers=2, horizon=20, block=31, correlation=0.5, persistence=0.95),
+    ],
+)
+def test_an_interval_at_95_percent_misses_the_truth_in_about_5_of_100_markets(shape):
+    generator = np.random.default_rng(23)
+    counts = day_counts(shape.days, shape.block, 600, seed=4)
+    widen = widening(shape.days, shape.block, shape.horizon, 0.95)
+    missed = 0
+    for _ in range(1200):
+        market = simulate(shape, 0.5, generator)
+        hits = ((market.realised > 0) == (market.forecast > 0)).mean(axis=1)
+        missed += percentile_interval(counts @ hits / shape.days, hits.mean(), 0.95, widen).excludes(0.5)
+    # 60 of 1,200; a binomial count lies in 43 to 79 in 99 of 100 times.
+    assert 43 <= missed <= 79

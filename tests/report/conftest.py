@@ -8,9 +8,10 @@ import pytest
 
 from candlecast.data.manifest import History, Manifest, Universe
 from candlecast.data.quality import Finding, Quality
-from candlecast.evaluation.assess import assess
+from candlecast.evaluation.assess import assess, with_runs
 from candlecast.evaluation.audit import Audit, Check
 from candlecast.evaluation.config import EvaluateConfig
+from candlecast.evaluation.days import daily_losses
 from candlecast.evaluation.evaluate import evaluate
 from candlecast.report.inputs import ReportInputs
 from candlecast.schema import FORECASTS
@@ -116,6 +117,8 @@ def make_inputs(skill: float = 0.0) -> ReportInputs:
     )
     test_dates = forecasts.filter(part="test")["date"].unique().sort()
     closes = make_closes(test_dates.to_list())
+    other = daily_losses(make_forecasts("another", "test", 0.0, seed=77))
+    judged = assess(forecasts, 0.002, closes, 5, CONFIG, trials=3, seed=1)
     history = History(
         rows=3270,
         first="2000-03-01",
@@ -174,7 +177,7 @@ def make_inputs(skill: float = 0.0) -> ReportInputs:
             "data": {"path": None, "tickers": ["AAPL", "IBM"]},
             "evaluate": {"reliability_bins": 10, "costs_bp": [0, 5, 10, 20]},
         },
-        assessment=assess(forecasts, 0.002, closes, 5, CONFIG, trials=3, seed=1),
+        assessment=with_runs(judged, forecasts, {"another": other.write_csv()}, seed=1),
         audit=Audit(
             (
                 Check("features", "what comes later changes nothing", "ok", "compared bit for bit"),

@@ -69,6 +69,8 @@ def test_every_figure_has_words_for_who_cannot_see_it(page):
         "What it would have earned",
         "Could the future have leaked in?",
         "The tracking store holds 3 trainings",
+        "2 runs, this one included, left daily losses of these very windows",
+        "The other 1 of 3 trainings in the store left none",
     ],
 )
 def test_it_tells_what_a_reader_looks_for(page, text):

@@ -116,7 +116,7 @@ def assess(
     followed = paths(test, closes, horizon)
     days = len(followed[0].gross)
     counts = day_counts(days, evidence.block, config.bootstrap_replications, seed) / days * SESSIONS_A_YEAR
-    widen = widening(days, evidence.block, config.confidence)
+    widen = widening(days, evidence.block, horizon, config.confidence)
     intervals = {
         path.strategy: percentile_interval(
             counts @ path.gross, float(path.gross.mean()) * SESSIONS_A_YEAR, config.confidence, widen
@@ -127,6 +127,6 @@ def assess(
         evidence=evidence,
         shape=shape,
         power=power(shape, seed),
-        calibrated=calibrate(shape, config.calibration_simulations, seed),
+        calibrated=calibrate(shape, config, seed),
         economics=Economics(followed, outcomes(followed, config.costs_bp, trials), intervals),
     )

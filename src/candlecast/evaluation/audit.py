@@ -37,7 +37,9 @@ class Audit:
     def summary(self) -> str:
         """Return one sentence."""
         if not self.findings:
-            return f"All {len(self.checks)} checks passed: no way was found from the future to a forecast."
+            notes = sum(check.status == "note" for check in self.checks)
+            noted = f" ({notes} {'is a note' if notes == 1 else 'are notes'})" if notes else ""
+            return f"None of {len(self.checks)} checks{noted} found a way from the future to a forecast."
         names = "; ".join(check.name for check in self.findings)
         return f"{len(self.findings)} of {len(self.checks)} checks failed: {names}."
 

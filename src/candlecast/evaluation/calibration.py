@@ -19,6 +19,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from candlecast.evaluation import significance as sig
 from candlecast.evaluation.bootstrap import Interval, day_counts, percentile_interval, widening
+from candlecast.evaluation.config import EvaluateConfig
 from candlecast.evaluation.correlation import daily_coefficients
 from candlecast.evaluation.evidence import LEVEL
 
@@ -27,7 +28,6 @@ Floats = NDArray[np.float64]
 PLANTED_ACCURACY: Final = 0.55  # at which power is shown; 0.5 is no skill
 _SETTLING: Final = 200  # days before the first, in which persistent forecasts forget their start
 _POWER_MARKETS: Final = 400
-_REPLICATIONS: Final = 200  # of the bootstrap in each simulated market
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +114,22 @@ def power(shape: Shape, seed: int) -> Power:
     return Power(error, 0.5 + float(stats.norm.isf(LEVEL) + stats.norm.ppf(0.8)) * error)
 
 
-def calibrate(shape: Shape, simulations: int, seed: int) -> tuple[Calibrated, ...]:
-    """Return how often each test rejects on this many markets without and with planted skill."""
+def calibrate(shape: Shape, config: EvaluateConfig, seed: int) -> tuple[Calibrated, ...]:
+    """Return how often each test rejects on simulated markets without and with planted skill.
+
+    The interval of accuracy draws its days as the evaluation does: the same replications, the same seed.
+    """
+    simulations = config.calibration_simulations
     if simulations == 0:
         return ()
+    counts = day_counts(shape.days, shape.block, config.bootstrap_replications, seed)
     generator = np.random.default_rng(seed)
     shares = {}
     for accuracy in (0.5, PLANTED_ACCURACY):
         rejected: dict[str, int] = {}
         for _ in range(simulations):
             market = simulate(shape, accuracy, generator)
-            for name, found in _rejections(shape, market, int(generator.integers(2**32))):
+            for name, found in _rejections(shape, market, counts):
                 rejected[name] = rejected.get(name, 0) + found
         shares[accuracy] = rejected
     without, planted = shares.values()
@@ -140,7 +145,7 @@ def _share(count: int, of: int) -> tuple[float, Interval]:
     return count / of, Interval(float(low), float(high))
 
 
-def _rejections(shape: Shape, market: Market, seed: int) -> Iterator[tuple[str, bool]]:
+def _rejections(shape: Shape, market: Market, counts: NDArray[np.int64]) -> Iterator[tuple[str, bool]]:
     frame = _frame(market)
     horizon = shape.horizon
     yield (
@@ -159,10 +164,10 @@ def _rejections(shape: Shape, market: Market, seed: int) -> Iterator[tuple[str, 
             _below(sig.mean_above_zero(daily["spearman"].to_numpy(), horizon)),
         )
     hits = ((market.realised > 0) == (market.forecast > 0)).mean(axis=1)
-    draws = day_counts(shape.days, shape.block, _REPLICATIONS, seed) @ hits / shape.days
-    widen = widening(shape.days, shape.block, 1 - LEVEL)
+    draws = counts @ hits / shape.days
+    widen = widening(shape.days, shape.block, horizon, 1 - LEVEL)
     interval = percentile_interval(draws, float(hits.mean()), 1 - LEVEL, widen)
-    yield "accuracy: its 95 % interval leaves out 50 %", interval.excludes(0.5)
+    yield "accuracy: its 95% interval leaves out 50%", interval.excludes(0.5)
 
 
 def _frame(market: Market) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from candlecast.evaluation.audit import Check, verdict
 from candlecast.evaluation.bootstrap import (
+    MIN_BLOCKS,
     Interval,
     block_length,
     day_counts,
@@ -45,18 +46,19 @@ def audit_canary(panel: Panel, config: WindowsConfig, seed: int) -> list[Check]:
             f"balanced accuracy is only {_shown(leaked, leaked_interval)}" if leaked < JUMP else None,
             f"balanced accuracy {_shown(leaked, leaked_interval)}",
         ),
-        verdict(
-            AREA,
-            "with shuffled labels it falls to chance",
-            f"balanced accuracy is {_shown(shuffled, shuffled_interval)}, off 50%"
-            if shuffled_interval.excludes(0.5)
-            else None,
-            f"balanced accuracy {_shown(shuffled, shuffled_interval)}",
-        ),
+        _at_chance(shuffled, shuffled_interval),
     ]
 
 
-def leaked_score(panel: Panel, config: WindowsConfig, seed: int) -> tuple[float, Interval]:
+def _at_chance(shuffled: float, interval: Interval | None) -> Check:
+    name, shown = "with shuffled labels it falls to chance", _shown(shuffled, interval)
+    if interval is None:
+        return Check(AREA, name, "note", f"balanced accuracy {shown}: what chance gives cannot be said")
+    fault = f"balanced accuracy is {shown}, off 50%" if interval.excludes(0.5) else None
+    return verdict(AREA, name, fault, f"balanced accuracy {shown}")
+
+
+def leaked_score(panel: Panel, config: WindowsConfig, seed: int) -> tuple[float, Interval | None]:
     """Return the test score, and its interval, with the outcome as the last feature."""
     outcome = np.where(np.isfinite(panel.target), panel.target, 0).astype(np.float32)
     features = np.ascontiguousarray(np.column_stack([panel.features, outcome]))
@@ -65,14 +67,14 @@ def leaked_score(panel: Panel, config: WindowsConfig, seed: int) -> tuple[float,
     return _score(store, store.panel.target[store.split.train] > 0, seed)
 
 
-def shuffled_score(panel: Panel, config: WindowsConfig, seed: int) -> tuple[float, Interval]:
+def shuffled_score(panel: Panel, config: WindowsConfig, seed: int) -> tuple[float, Interval | None]:
     """Return the test score, and its interval, after training on labels in random order."""
     store = WindowStore.build(panel, config)
     up = store.panel.target[store.split.train] > 0
     return _score(store, np.random.default_rng(seed).permutation(up), seed)
 
 
-def _score(store: WindowStore, up: NDArray[np.bool_], seed: int) -> tuple[float, Interval]:
+def _score(store: WindowStore, up: NDArray[np.bool_], seed: int) -> tuple[float, Interval | None]:
     train, test = store.split.train, store.split.test
     if up.all() or not up.any():
         probability = np.full(len(test), 0.5)
@@ -86,14 +88,18 @@ def _score(store: WindowStore, up: NDArray[np.bool_], seed: int) -> tuple[float,
     return _with_interval(frame, store.panel.horizon, seed)
 
 
-def _with_interval(frame: pl.DataFrame, horizon: int, seed: int) -> tuple[float, Interval]:
+def _with_interval(frame: pl.DataFrame, horizon: int, seed: int) -> tuple[float, Interval | None]:
     scored = DayScores(frame, 0.0)
     days = len(scored.dates)
-    block = block_length(scored.daily("hits")[:, None], horizon)
     value = float(scored(np.ones((1, days)))[_SCORE][0])
+    if days < MIN_BLOCKS * horizon:
+        return value, None
+    block = block_length(scored.daily("hits")[:, None], horizon)
     draws = scored(day_counts(days, block, _REPLICATIONS, seed))[_SCORE]
-    return value, percentile_interval(draws, value, 0.99, widening(days, block, 0.99))
+    return value, percentile_interval(draws, value, 0.99, widening(days, block, horizon, 0.99))
 
 
-def _shown(value: float, interval: Interval) -> str:
+def _shown(value: float, interval: Interval | None) -> str:
+    if interval is None:
+        return f"{value:.1%}, on test days too few for an interval"
     return f"{value:.1%} ({interval.low:.1%} to {interval.high:.1%}, 99% interval)"

@@ -98,7 +98,7 @@ def gather_evidence(
     daily = np.stack([network.daily(name) for name in ("squared", "brier", "hits")], axis=1)
     block = block_length(daily, horizon)
     counts = day_counts(len(daily), block, config.bootstrap_replications, seed)
-    widen = widening(len(daily), block, config.confidence)
+    widen = widening(len(daily), block, horizon, config.confidence)
     draws = {name: model(counts) for name, model in models.items()}
     scores = _score_evidence(models, draws, config.confidence, widen)
     losses = {loss: {name: model.daily(loss) for name, model in models.items()} for loss in LOSSES}

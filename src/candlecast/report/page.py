@@ -12,6 +12,7 @@ from candlecast.report import curves, evidence_tables, figures, sentences, table
 from candlecast.report.drawing import Drawing
 from candlecast.report.inputs import ReportInputs
 from candlecast.report.noise import noise_sentences
+from candlecast.report.runs_words import runs_sentences
 from candlecast.report.verdict import answer, lead
 
 
@@ -65,6 +66,7 @@ def _judgement(inputs: ReportInputs) -> dict[str, Any]:
         "power": sentences.power_sentence(evidence, assessment.power),
         "method": sentences.method_sentence(evidence),
         "claims": sentences.claim_sentences(evidence),
+        "family": runs_sentences(assessment.runs, evidence.confidence) if assessment.runs else [],
         "calibrated": evidence_tables.calibration_table(assessment.calibrated)
         if assessment.calibrated
         else None,

@@ -6,6 +6,7 @@ from candlecast.evaluation.evaluate import MODEL, select
 from candlecast.files import write_text
 from candlecast.report import evidence_tables, sentences, tables
 from candlecast.report.inputs import ReportInputs
+from candlecast.report.runs_words import runs_sentences
 from candlecast.report.tables import Table
 from candlecast.report.verdict import answer, lead
 
@@ -23,10 +24,12 @@ def summary(inputs: ReportInputs) -> str:
     one_sided = sentences.one_sided_sentence(test)
     parts = [f"## {answer(evidence)}", lead(inputs.metrics), *([one_sided] if one_sided else [])]
     if assessment and evidence:
+        family = runs_sentences(assessment.runs, evidence.confidence) if assessment.runs else []
         parts += [
             sentences.power_sentence(evidence, assessment.power),
             markdown(evidence_tables.evidence_table(evidence), "Test span"),
             "\n".join(f"- {claim}" for claim in sentences.claim_sentences(evidence)),
+            *(["\n".join(f"- {line}" for line in family)] if family else []),
             sentences.method_sentence(evidence),
             "\n".join(
                 f"- {line}"
