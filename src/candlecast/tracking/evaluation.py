@@ -70,8 +70,8 @@ class EvaluationLog:
             `evaluation.days.span_digest` of the windows judged.
         """
         try:
-            self._client.set_tag(self.run_id, SPAN, span)
-            return read_daily_losses(self._client, self._client.get_run(self.run_id), span)
+            self.client.set_tag(self.run_id, SPAN, span)
+            return read_daily_losses(self.client, self.client.get_run(self.run_id), span)
         except AWAY as error:
             logger.warning("other runs in the tracking store are not compared: %s", first_line(error))
             return {}
