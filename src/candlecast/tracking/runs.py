@@ -1,0 +1,171 @@
+"""Runs read back from the store, as plain records: whatever machine they were made on."""
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mlflow import MlflowClient
+from mlflow.entities import Run
+from mlflow.exceptions import MlflowException
+
+from candlecast.errors import TrackingError
+from candlecast.tracking.backend import answering, connect
+from candlecast.tracking.identity import first_line
+from candlecast.tracking.restored import RESTORED, find
+from candlecast.tracking.store import Store
+
+STUDY, ARM, PHASE, PARENT = "candlecast.study", "candlecast.arm", "candlecast.phase", "mlflow.parentRunId"
+HISTORY: Final = "training/history.csv"  # artifact: every update, where metrics hold some
+
+# The metrics that have a course; a call fetches one of them.
+COURSES: Final = (
+    "train/loss",
+    "train/grad_norm",
+    "train/noise_scale",
+    "train/windows_per_second",
+    "samples_seen",
+    "seconds",
+    "val/loss",
+    "val/return_rmse_error",
+    "val/directional_accuracy",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackedRun:
+    """A run's last values; params are text, as MLflow has them."""
+
+    run_id: str
+    name: str
+    status: str
+    started: int  # milliseconds since 1970
+    params: Mapping[str, str]
+    metrics: Mapping[str, float]
+    tags: Mapping[str, str]
+
+    @property
+    def experiment(self) -> str:
+        """Return the name of the DVC experiment, or of the run outside one."""
+        return self.tags.get("dvc.experiment", self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """What a run went through: (update, value) of each metric in order, and every update as text."""
+
+    points: Mapping[str, tuple[tuple[int, float], ...]]
+    history: str | None  # history.csv; None where the run has no such artifact
+
+
+class RunReader:
+    """Reads the runs of one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._client, self._experiment = connect(store)
+
+    def of_study(self, study: str) -> list[TrackedRun]:
+        """Return the runs that are cells of a study, newest first; its parent run is none of them."""
+        runs = self.matching(f"tags.`{STUDY}` = '{study}'")
+        return [run for run in runs if ARM in run.tags]
+
+    def matching(self, query: str) -> list[TrackedRun]:
+        """Return the runs that MLflow's filter `query` lets through, newest first.
+
+        Raises
+        ------
+        TrackingError
+            MLflow does not understand the filter, or does not answer.
+        """
+        with answering(self._store):
+            try:
+                return [_record(run) for run in _search(self._client, self._experiment, query)]
+            except MlflowException as error:
+                if error.error_code != "INVALID_PARAMETER_VALUE":
+                    raise
+                raise TrackingError(
+                    f"--filter: MLflow does not understand {query!r} ({first_line(error)}); "
+                    "write for example: params.`accum.steps` = '8' and tags.`dvc.batch` = 'grid'"
+                ) from None
+
+    def named(self, names: Sequence[str]) -> list[TrackedRun]:
+        """Return the run that each name stands for: a run's id, a DVC experiment, or a run's name.
+
+        Raises
+        ------
+        TrackingError
+            No run, or more than one finished run, has the name.
+        """
+        with answering(self._store):
+            return [self._named(name) for name in names]
+
+    def course(self, run: TrackedRun) -> Course:
+        """Return what a run went through; of a run that stands for a restored training, the training's."""
+        with answering(self._store):
+            run_id = run.tags.get(RESTORED, run.run_id)
+            if find(self._client, run_id) is None:
+                run_id = run.run_id
+            points = {name: self._points(run_id, name) for name in COURSES}
+            return Course(points=points, history=self._history(run_id))
+
+    def _named(self, name: str) -> TrackedRun:
+        if re.fullmatch(r"[0-9a-f]{32}", name) and (run := find(self._client, name)) is not None:
+            return _record(run)
+        quoted = name.replace("'", "")
+        for query in (f"tags.`dvc.experiment` = '{quoted}'", f"attributes.run_name = '{quoted}'"):
+            runs = [_record(run) for run in _search(self._client, self._experiment, query)]
+            finished = [run for run in runs if run.status == "FINISHED"] or runs
+            if len(finished) == 1:
+                return finished[0]
+            if finished:
+                ids = ", ".join(run.run_id for run in finished[:3])
+                raise TrackingError(
+                    f"{name}: {len(finished)} runs in the tracking store have this name; name one by its id: "
+                    f"{ids}{' ...' if len(finished) > 3 else ''}"
+                )
+        raise TrackingError(
+            f"{name}: neither a run's id, a DVC experiment nor a run's name in {self._store.name}; "
+            "candlecast ui lists the runs"
+        )
+
+    def _points(self, run_id: str, name: str) -> tuple[tuple[int, float], ...]:
+        history = self._client.get_metric_history(run_id, name)
+        # A training that was resumed may have logged an update again; what it said last is what happened.
+        last = {point.step: point.value for point in sorted(history, key=lambda point: point.timestamp)}
+        return tuple(sorted(last.items()))
+
+    def _history(self, run_id: str) -> str | None:
+        folder, _, _ = HISTORY.partition("/")
+        try:
+            if HISTORY not in (item.path for item in self._client.list_artifacts(run_id, folder)):
+                return None
+            with tempfile.TemporaryDirectory() as target:
+                path = self._client.download_artifacts(run_id, HISTORY, target)
+                return Path(path).read_text(encoding="utf-8")
+        except (MlflowException, OSError):
+            return None  # artifacts of another machine's local store are not here; the metrics are
+
+
+def _search(client: MlflowClient, experiment: str, query: str) -> Iterator[Run]:
+    token = None
+    while True:
+        page = client.search_runs([experiment], query, page_token=token)
+        yield from page
+        token = page.token
+        if not token:
+            return
+
+
+def _record(run: Run) -> TrackedRun:
+    return TrackedRun(
+        run_id=run.info.run_id,
+        name=run.info.run_name,
+        status=run.info.status,
+        started=run.info.start_time,
+        params=dict(run.data.params),
+        metrics=dict(run.data.metrics),
+        tags=dict(run.data.tags),
+    )
