@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -229,6 +230,55 @@ def _study(arguments: Arguments) -> None:
         run_study(root, study, options, environ, sys.stdout)
 
 
+def _compare_options(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Lay trainings side by side, paired by seed and fold. Reads the tracking store alone: it does not "
+        "matter on which machine a run was made."
+    )
+    parser.add_argument(
+        "what",
+        nargs="*",
+        help="a study, as its YAML file or its name in experiments/; or runs, each by its id, its DVC "
+        "experiment or its name. The arm of the first run is what the others are set against",
+    )
+    parser.add_argument(
+        "--filter", help="runs that MLflow's filter lets through, e.g. \"params.`accum.steps` = '8'\""
+    )
+    parser.add_argument("--name", default="comparison", help="of a set of runs (default: %(default)s)")
+    parser.add_argument("--output", type=Path, help="folder (default: reports/studies/<name>)")
+    parser.add_argument("--findings", type=Path, help="also write the Markdown here, e.g. beside the study")
+    parser.add_argument(
+        "--confidence", type=float, default=0.95, help="of intervals, outside a study (default: %(default)s)"
+    )
+
+
+def _compare(arguments: Arguments) -> None:
+    from candlecast.tracking.store import quiet, tracking_store
+
+    quiet(os.environ)
+    from candlecast.studies.compare import Output, study_file, write_comparison
+    from candlecast.studies.comparison import compare_runs, compare_study
+    from candlecast.studies.study import load_study
+    from candlecast.tracking.runs import RunReader
+
+    if not arguments.what and not arguments.filter:
+        raise CandlecastError("compare: name a study or runs, or give --filter; candlecast compare --help")
+    root = repository_root(Path.cwd())
+    file = study_file(root, arguments.what)
+    reader = RunReader(tracking_store(os.environ, root))
+    if file is not None:
+        comparison = compare_study(reader, load_study(file))
+    else:
+        runs = reader.named(arguments.what)
+        runs += reader.matching(arguments.filter) if arguments.filter else []
+        comparison = compare_runs(reader, runs, arguments.name, arguments.confidence)
+    folder = arguments.output or root / "reports" / "studies" / comparison.name
+    command = " ".join(["candlecast compare", *map(shlex.quote, sys.argv[2:])])
+    document = write_comparison(comparison, Output(folder=folder, findings=arguments.findings), command)
+    print("\n".join([document.headline, *document.lead, *(f"missing: {note}" for note in comparison.notes)]))
+    print(f"Open {folder / 'index.html'}")
+
+
 COMMANDS = (
     Command(
         "plan",
@@ -247,6 +297,7 @@ COMMANDS = (
     ),
     Command("pool", "judge the folds of one walk-forward as one test span", _pool_options, _pool),
     Command("predict", "forecast from the latest bars, or from a file", predict.add_options, predict.run),
+    Command("compare", "lay a study's arms, or any runs, side by side", _compare_options, _compare),
     Command("ui", "open the tracking store in MLflow, on loopback", _ui_options, _ui),
     Command("pin-end", "set data.end in params.yaml to the latest complete session", _pin_options, _pin),
     Command("diff-bars", "say how the vendor changed bars between two snapshots", _diff_options, _diff),

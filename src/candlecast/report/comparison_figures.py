@@ -87,12 +87,16 @@ def sensitivity(
         _frame(axes, np.array([loss for trials in tried.values() for _, loss in trials]))
         axes.set_xscale("log")
         axes.set_xlabel(key)
-        axes.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(2, 0.4)))
+        axes.xaxis.set_major_formatter(
+            LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(2, 0.4))
+        )
         axes.set_title(score)
         figure.legend(ncols=2, loc="outside upper left", fontsize=8.5)
         alt = f"{score} against {key}: " + "; ".join(said)
         svg = to_svg(figure, "tuning", alt)
-    caption = "A point is one training, a line the mean over the tuning's seeds, a circle the value confirmed."
+    caption = (
+        "A point is one training, a line the mean over the tuning's seeds, a circle the value confirmed."
+    )
     return Drawing("tuning", f"Sensitivity to {key}", svg, alt, caption)
 
 
@@ -107,7 +111,7 @@ class Gap:
 
 
 def forest(gaps: Sequence[Gap], label: str, matters: float | None) -> Drawing:
-    """Draw every paired difference, the mean and the interval of each contrast; shaded: too small to matter."""
+    """Draw each contrast's differences, mean and interval; shaded is what is too small to matter."""
     with canvas("differences", (SIZE[0], 1.2 + 0.55 * len(gaps))) as figure:
         axes = figure.subplots()
         axes.axvline(0, color=MUTED, linewidth=0.8)
@@ -151,8 +155,8 @@ def averaging(course: Averaged) -> Drawing:
     """Draw how much smoother a curve looks because each of its points averages more windows."""
     low, high = np.quantile(course.raw[1], [0.005, 0.995])
     alt = (
-        f"Training loss of {course.few}, between {low:.2f} and {high:.2f} in 99 of 100 updates; averaged over "
-        f"{course.windows} windows it lies between {course.averaged[1].min():.2f} and "
+        f"Training loss of {course.few}, between {low:.2f} and {high:.2f} in 99 of 100 updates; averaged "
+        f"over {course.windows} windows it lies between {course.averaged[1].min():.2f} and "
         f"{course.averaged[1].max():.2f}, that of {course.many} between {course.whole[1].min():.2f} and "
         f"{course.whole[1].max():.2f}."
     )

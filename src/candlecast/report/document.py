@@ -35,11 +35,21 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures that stand side by side where there is room."""
+
+    drawings: tuple[Drawing, ...]
+
+
+Part = str | Bullets | Shown | Command | Figures
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A heading and what stands below it, in order."""
 
     title: str
-    parts: tuple[str | Bullets | Shown | Command | Drawing, ...]
+    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +64,9 @@ class Document:
     def drawings(self) -> Iterator[Drawing]:
         """Yield every figure in order."""
         for section in self.sections:
-            yield from (part for part in section.parts if isinstance(part, Drawing))
+            for part in section.parts:
+                if isinstance(part, Figures):
+                    yield from part.drawings
 
 
 def page(document: Document) -> str:
@@ -78,18 +90,19 @@ def text(document: Document, figure: Callable[[Drawing], str]) -> str:
     parts = [f"# {document.headline}", f"*{document.kind}*", *document.lead]
     for section in document.sections:
         parts.append(f"## {section.title}")
-        for part in section.parts:
-            parts.append(_markdown(part, figure))
+        parts += [_markdown(part, figure) for part in section.parts]
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown(part: str | Bullets | Shown | Command | Drawing, figure: Callable[[Drawing], str]) -> str:
+def _markdown(part: Part, figure: Callable[[Drawing], str]) -> str:
     if isinstance(part, Bullets):
         return "\n".join(f"- {line}" for line in part.lines)
     if isinstance(part, Shown):
         return f"{part.caption}\n\n{markdown(part.table, part.corner)}"
     if isinstance(part, Command):
         return f"```\n{part.text}\n```"
-    if isinstance(part, Drawing):
-        return f"![{part.alt}]({figure(part)})\n\n*{part.title}.* {part.caption}"
+    if isinstance(part, Figures):
+        return "\n\n".join(
+            f"![{each.alt}]({figure(each)})\n\n*{each.title}.* {each.caption}" for each in part.drawings
+        )
     return part

@@ -49,7 +49,10 @@ def summary(inputs: ReportInputs) -> str:
 def markdown(table: Table, corner: str) -> str:
     """Return a table as Markdown; a best baseline is bold."""
     heads = [corner, *(name for name, _ in table.heads)]
-    lines = [_line(heads), _line(["---", *("---:" for _ in table.heads)])]
+    words = (
+        [cell.mark == "words" for cell in table.rows[0].cells] if table.rows else [False] * len(table.heads)
+    )
+    lines = [_line(heads), _line(["---", *("---" if wordy else "---:" for wordy in words)])]
     for row in table.rows:
         cells = (
             f"**{_plain(cell.text)}**" if cell.mark == "best" else _plain(cell.text) for cell in row.cells

@@ -97,7 +97,9 @@ def memory_claim(roles: Roles, peaks: Mapping[str, MemorySplit]) -> Claim:
     says = "Memory depends on the micro-batch only"
     large = roles.large
     if large is None or not {roles.small, roles.accumulated, large} <= set(peaks):
-        return Claim(says=says, figure="no arm takes the large batch at once", interval="", word="not measured")
+        return Claim(
+            says=says, figure="no arm takes the large batch at once", interval="", word="not measured"
+        )
     small, accumulated, whole = (peaks[arm] for arm in (roles.small, roles.accumulated, large))
     extra = (accumulated.total - small.total) / (whole.total - small.total)
     same = accumulated.activations == small.activations
@@ -168,7 +170,7 @@ def coincidence(comparison: Comparison, arm: str, against: str) -> Coincidence |
 
 
 def smoothness_claims(comparison: Comparison, roles: Roles) -> tuple[Claim, ...]:
-    """The training curve is smoother; and is it still, when both average the same windows into a point?"""
+    """The training curve is smoother, as drawn and when both arms average the same windows into a point."""
     small, accumulated = ({t.pair: t for t in comparison.of(arm)} for arm in (roles.small, roles.accumulated))
     both = small.keys() & accumulated.keys()
     ours = {pair: unsteadiness(accumulated[pair].training, "loss") for pair in both}

@@ -6,7 +6,16 @@ from typing import Final
 
 from candlecast.errors import EvaluationError
 from candlecast.studies.cells import Cell, confirmation_cells, tuning_cells
-from candlecast.studies.contrasts import Contrast, Values, adjusted, all_values, contrast, opposed, unpaired
+from candlecast.studies.contrasts import (
+    Contrast,
+    Pair,
+    Values,
+    adjusted,
+    all_values,
+    contrast,
+    opposed,
+    unpaired,
+)
 from candlecast.studies.measures import common_budget
 from candlecast.studies.study import Study
 from candlecast.studies.trials import Trial, best_loss, make_trial
@@ -14,6 +23,9 @@ from candlecast.tracking.runs import ARM, PHASE, RunReader, TrackedRun
 
 # Differences that make no other arm: what pairs, what follows from others, and what changes no result.
 _SAME_ARM: Final = ("seed", "windows.fold", "plan.", "train.log_every", "train.checkpoint_seconds")
+
+
+BASELINE: Final = "training mean"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +51,7 @@ class Comparison:
     budget: Mapping[str, float]  # what every training reached
     table: Values
     contrasts: Sequence[Contrast]
+    beside_baseline: Sequence[Contrast]  # each arm less the training mean, on the test span
     notes: Sequence[str] = field(default=())  # missing cells, seeds without a pair, runs left out
 
     def of(self, arm: str) -> list[Trial]:
@@ -52,13 +65,13 @@ def compare_study(reader: RunReader, study: Study) -> Comparison:
     Raises
     ------
     EvaluationError
-        No run of the study's confirmation is there.
+        No run of the study's confirmation is there, or none has the parameters that the study states.
     """
     runs = reader.of_study(study.name)
     tuning, notes = _cells(runs, tuning_cells(study), study)
     tuned = [
         Tuned(arm=cell.arm, value=cell.value, seed=cell.seed, loss=loss)
-        for cell, run in tuning.items()
+        for cell, run in tuning
         if (loss := best_loss(run)) is not None
     ]
     chosen = _values_confirmed(runs, study)
@@ -68,19 +81,19 @@ def compare_study(reader: RunReader, study: Study) -> Comparison:
             "confirmation; run it with: candlecast study run"
         )
     arms = {name: study.arms[name].description for name in study.arms if name in chosen}
-    wanted = [cell for cell in confirmation_cells(study, {**dict.fromkeys(study.arms, 0.0), **chosen})]
+    wanted = confirmation_cells(study, {**dict.fromkeys(study.arms, 0.0), **chosen})
     confirmed, missing = _cells(runs, [cell for cell in wanted if cell.arm in chosen], study)
     notes += missing + [
         f"{name}: no finished run of the confirmation" for name in study.arms if name not in chosen
     ]
-    trials = [
-        make_trial(run, reader.course(run), cell.arm, study.tuning.key) for cell, run in confirmed.items()
-    ]
-    twins = [control.against for control in study.controls]
-    rule = study.decision
-    return _comparison(
-        study.name, study, arms, trials, tuned, rule.confidence, twins, (rule.arm, rule.against), notes
-    )
+    trials = [make_trial(run, reader.course(run), cell.arm, study.tuning.key) for cell, run in confirmed]
+    if not trials:
+        raise EvaluationError(
+            f"{study.name}: no run of the confirmation fits the study as it is written now ({notes[-1]}); "
+            "run it again with: candlecast study run"
+        )
+    arms = {arm: text for arm, text in arms.items() if arm in {trial.arm for trial in trials}}
+    return _compared(study.name, study, arms, trials, tuned, notes)
 
 
 def compare_runs(reader: RunReader, runs: Sequence[TrackedRun], name: str, confidence: float) -> Comparison:
@@ -104,12 +117,12 @@ def compare_runs(reader: RunReader, runs: Sequence[TrackedRun], name: str, confi
         else:
             newest[place] = run
     trials = [make_trial(run, reader.course(run), label) for (label, _, _), run in newest.items()]
-    if len({run.tags.get("data.sha256") for run in newest.values()}) > 1 and len(
-        {run.params.get("windows.fold") for run in newest.values()}
-    ) == 1:
+    if (
+        len({run.tags.get("data.sha256") for run in newest.values()}) > 1
+        and len({run.params.get("windows.fold") for run in newest.values()}) == 1
+    ):
         notes.append("the runs saw different data (tag data.sha256): a difference may be the data's")
-    arms = dict.fromkeys(labels, "")
-    return _comparison(name, None, arms, trials, [], confidence, [], None, notes)
+    return _compared(name, None, dict.fromkeys(labels, ""), trials, [], notes, confidence)
 
 
 def arm_labels(runs: Sequence[TrackedRun]) -> list[str]:
@@ -136,21 +149,24 @@ def batches(run: TrackedRun) -> str:
     return f"{micro} x {-(-effective // micro)}" if micro else "unknown batch"
 
 
-def _comparison(
+def _compared(
     name: str,
     study: Study | None,
     arms: Mapping[str, str],
     trials: list[Trial],
     tuned: Sequence[Tuned],
-    confidence: float,
-    twins: Sequence[str],
-    first: tuple[str, str] | None,
     notes: list[str],
+    confidence: float = 0.95,
 ) -> Comparison:
+    twins: list[str] = []
+    first = None
+    if study is not None:
+        rule, confidence = study.decision, study.decision.confidence
+        twins = [control.against for control in study.controls]
+        first = (rule.arm, rule.against) if {rule.arm, rule.against} <= set(arms) else None
     budget = common_budget(trials)
     table = all_values(trials, budget)
-    present = first if first is not None and set(first) <= set(arms) else None
-    sets = opposed(list(arms), twins, present)
+    sets = opposed(list(arms), twins, first)
     lonely = [note for arm, against in sets for note in unpaired(trials, arm, against)]
     return Comparison(
         name=name,
@@ -162,8 +178,18 @@ def _comparison(
         budget=budget,
         table=table,
         contrasts=adjusted([contrast(table, arm, against, confidence) for arm, against in sets]),
+        beside_baseline=adjusted(_beside_baseline(table, trials, confidence)),
         notes=tuple(dict.fromkeys([*notes, *lonely])),
     )
+
+
+def _beside_baseline(table: Values, trials: Sequence[Trial], confidence: float) -> list[Contrast]:
+    own: dict[str, dict[Pair, float]] = {}
+    for trial in trials:
+        for name, value in trial.baseline.items():
+            own.setdefault(name, {})[trial.pair] = value
+    arms = dict.fromkeys(trial.arm for trial in trials)
+    return [contrast({**table, BASELINE: own}, arm, BASELINE, confidence) for arm in arms] if own else []
 
 
 def _unfinished(runs: Sequence[TrackedRun]) -> list[TrackedRun]:
@@ -172,16 +198,16 @@ def _unfinished(runs: Sequence[TrackedRun]) -> list[TrackedRun]:
 
 def _cells(
     runs: Sequence[TrackedRun], cells: Sequence[Cell], study: Study
-) -> tuple[dict[Cell, TrackedRun], list[str]]:
+) -> tuple[list[tuple[Cell, TrackedRun]], list[str]]:
     # The newest finished run of each cell, and a word on each cell that has none.
-    found: dict[Cell, TrackedRun] = {}
+    found = []
     notes = []
     for cell in cells:
         own = [run for run in runs if _is_of(run, cell, study)]
         finished = [run for run in own if run.status == "FINISHED"]
         sound = [run for run in finished if not differing(run, cell)]
         if sound:
-            found[cell] = sound[0]
+            found.append((cell, sound[0]))
         elif finished:
             notes.append(
                 f"{cell.name}: its run was made with {differing(finished[0], cell)[0]}; run the cell again"
@@ -201,7 +227,11 @@ def _is_of(run: TrackedRun, cell: Cell, study: Study) -> bool:
 def differing(run: TrackedRun, cell: Cell) -> list[str]:
     """Say which parameters of a run are not those of its cell, as after the study was edited."""
     wanted = {
-        key: "null" if value is None else ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        key: "null"
+        if value is None
+        else ", ".join(map(str, value))
+        if isinstance(value, tuple)
+        else str(value)
         for key, value in cell.overrides.items()
     }
     return [

@@ -58,7 +58,9 @@ def all_values(trials: Sequence[Trial], budget: Mapping[str, float]) -> Values:
     return table
 
 
-def opposed(arms: Sequence[str], twins: Sequence[str], first: tuple[str, str] | None) -> list[tuple[str, str]]:
+def opposed(
+    arms: Sequence[str], twins: Sequence[str], first: tuple[str, str] | None
+) -> list[tuple[str, str]]:
     """Return which arms are set against which: all but twins, `first` at the head.
 
     Of few arms every two are compared, of many each with the first alone. A twin must coincide with another

@@ -27,7 +27,9 @@ def predicted_peaks(runs: Mapping[str, TrackedRun]) -> dict[str, MemorySplit]:
     for arm, run in runs.items():
         try:
             workload, precision = workload_of(run.params), cast(Name, run.params["plan.precision"])
-            micro, effective = (int(run.params[f"plan.{name}"]) for name in ("micro_batch", "effective_batch"))
+            micro, effective = (
+                int(run.params[f"plan.{name}"]) for name in ("micro_batch", "effective_batch")
+            )
         except (ParamsError, KeyError, ValueError):
             continue
         peaks[arm] = _model(workload, precision, known).peak(micro, effective)
@@ -55,7 +57,9 @@ def workload_of(params: Mapping[str, str]) -> Workload:
     )
 
 
-def _model(workload: Workload, precision: Name, known: list[tuple[Workload, Name, MemoryModel]]) -> MemoryModel:
+def _model(
+    workload: Workload, precision: Name, known: list[tuple[Workload, Name, MemoryModel]]
+) -> MemoryModel:
     copies = workload.recipe.train.ema_half_life is None  # all that memory takes from the recipe
     for other, name, model in known:
         same = (other.model, other.num_features, other.length) == (

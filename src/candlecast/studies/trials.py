@@ -1,5 +1,6 @@
 """A run of the tracking store in its place: its arm, seed and fold, and what it went through as frames."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -31,6 +32,7 @@ class Trial:
     run: TrackedRun
     training: pl.DataFrame  # update, samples_seen, seconds, loss, grad_norm, noise_scale
     validation: pl.DataFrame  # update, samples_seen, seconds, loss, return_rmse_error, directional_accuracy
+    baseline: Mapping[str, float]  # test/... of the training mean on the same windows; may be empty
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -50,12 +52,20 @@ def make_trial(run: TrackedRun, course: Course, arm: str, key: str = "train.peak
         run=run,
         training=_placed(training, points),
         validation=_placed(_frame(points, _VALIDATION), points),
+        baseline=_baseline(course.scores),
     )
 
 
 def best_loss(run: TrackedRun) -> float | None:
     """Return what chooses an arm's learning rate: the lowest validation loss."""
     return run.metrics.get(TUNING_METRIC)
+
+
+def _baseline(scores: str | None) -> dict[str, float]:
+    if scores is None:
+        return {}
+    baselines = json.loads(scores).get("baselines", {})
+    return {f"test/{name}": float(value) for name, value in baselines.get("training_mean", {}).items()}
 
 
 def _history(text: str) -> pl.DataFrame:

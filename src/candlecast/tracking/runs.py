@@ -17,8 +17,10 @@ from candlecast.tracking.identity import first_line
 from candlecast.tracking.restored import RESTORED, find
 from candlecast.tracking.store import Store
 
-STUDY, ARM, PHASE, PARENT = "candlecast.study", "candlecast.arm", "candlecast.phase", "mlflow.parentRunId"
+STUDY, ARM, PHASE = "candlecast.study", "candlecast.arm", "candlecast.phase"
+ROLE = "candlecast.role"  # on a run that is no training, as a study's parent
 HISTORY: Final = "training/history.csv"  # artifact: every update, where metrics hold some
+SCORES: Final = "metrics.json"  # artifact: the baselines' scores beside the network's
 
 # The metrics that have a course; a call fetches one of them.
 COURSES: Final = (
@@ -58,6 +60,7 @@ class Course:
 
     points: Mapping[str, tuple[tuple[int, float], ...]]
     history: str | None  # history.csv; None where the run has no such artifact
+    scores: str | None  # metrics.json; the same
 
 
 class RunReader:
@@ -73,7 +76,7 @@ class RunReader:
         return [run for run in runs if ARM in run.tags]
 
     def matching(self, query: str) -> list[TrackedRun]:
-        """Return the runs that MLflow's filter `query` lets through, newest first.
+        """Return the trainings that MLflow's filter `query` lets through, newest first.
 
         Raises
         ------
@@ -82,7 +85,8 @@ class RunReader:
         """
         with answering(self._store):
             try:
-                return [_record(run) for run in _search(self._client, self._experiment, query)]
+                found = _search(self._client, self._experiment, query)
+                return [_record(run) for run in found if ROLE not in run.data.tags]
             except MlflowException as error:
                 if error.error_code != "INVALID_PARAMETER_VALUE":
                     raise
@@ -109,7 +113,11 @@ class RunReader:
             if find(self._client, run_id) is None:
                 run_id = run.run_id
             points = {name: self._points(run_id, name) for name in COURSES}
-            return Course(points=points, history=self._history(run_id))
+            return Course(
+                points=points,
+                history=self._text(run_id, HISTORY),
+                scores=self._text(run.run_id, SCORES),
+            )
 
     def _named(self, name: str) -> TrackedRun:
         if re.fullmatch(r"[0-9a-f]{32}", name) and (run := find(self._client, name)) is not None:
@@ -137,13 +145,13 @@ class RunReader:
         last = {point.step: point.value for point in sorted(history, key=lambda point: point.timestamp)}
         return tuple(sorted(last.items()))
 
-    def _history(self, run_id: str) -> str | None:
-        folder, _, _ = HISTORY.partition("/")
+    def _text(self, run_id: str, artifact: str) -> str | None:
+        folder = artifact.rpartition("/")[0]
         try:
-            if HISTORY not in (item.path for item in self._client.list_artifacts(run_id, folder)):
+            if artifact not in (item.path for item in self._client.list_artifacts(run_id, folder or None)):
                 return None
             with tempfile.TemporaryDirectory() as target:
-                path = self._client.download_artifacts(run_id, HISTORY, target)
+                path = self._client.download_artifacts(run_id, artifact, target)
                 return Path(path).read_text(encoding="utf-8")
         except (MlflowException, OSError):
             return None  # artifacts of another machine's local store are not here; the metrics are

@@ -1,0 +1,289 @@
+"""A comparison as a document: the verdict first, then what it rests on."""
+
+from collections.abc import Mapping, Sequence
+
+from candlecast.report.comparison_figures import sensitivity
+from candlecast.report.document import Bullets, Command, Document, Figures, Part, Section, Shown
+from candlecast.studies.article import Claim, article_claims, coincidence
+from candlecast.studies.comparison import Comparison
+from candlecast.studies.comparison_drawings import averaging_drawing, course_drawings, differences_drawing
+from candlecast.studies.comparison_tables import (
+    CONTRASTED,
+    arms_table,
+    claims_table,
+    coincidence_table,
+    contrasts_table,
+    tuning_table,
+    verdict_word,
+)
+from candlecast.studies.judgement import Judgement, judge, lowered, power_sentence
+from candlecast.studies.measures import measure
+from candlecast.studies.roles import Roles, find_roles
+from candlecast.studies.study import TUNING_METRIC
+from candlecast.training.memory import MemorySplit
+
+BUDGETS = (
+    "Equal windows are equal computation: every arm has seen the same data as often. At equal updates an "
+    "arm with the larger effective batch has seen, and paid for, more. Seconds are those of the machine that "
+    "trained, and neighbours on it move them."
+)
+AVERAGING = (
+    "A loss averaged over eight times the windows scatters about a third as much whatever the network "
+    "learns. Arms of one seed see the same windows in the same order, so the small batch's losses can be "
+    "averaged over exactly the windows of each accumulated update: what is then left is the training's. "
+    "Scatter is measured about a curve's own trend, over the last half of a training. The p-values of this "
+    "table are not adjusted for their number."
+)
+
+
+def comparison_document(comparison: Comparison, peaks: Mapping[str, MemorySplit], command: str) -> Document:
+    """Return everything there is to say, in the order in which a reader needs it."""
+    judgement = judge(comparison)
+    firsts = {arm: comparison.of(arm)[0] for arm in comparison.arms}
+    roles = find_roles(firsts)
+    claims = article_claims(comparison, roles, peaks) if roles else ()
+    sections = [
+        *_study_sections(comparison, judgement),
+        _differences(comparison),
+        *_baseline(comparison),
+        _courses(comparison),
+        _arms(comparison, peaks),
+        *_tuning(comparison),
+        *_claims(comparison, roles, claims),
+        *_control(comparison, roles),
+        *_notes(comparison),
+        _origin(comparison, command),
+    ]
+    study = comparison.study
+    return Document(
+        kind=f"Study {study.name}" if study else "Comparison of runs",
+        headline=judgement.headline if judgement else _headline(comparison),
+        lead=_lead(comparison, judgement),
+        sections=tuple(sections),
+    )
+
+
+def _lead(comparison: Comparison, judgement: Judgement | None) -> tuple[str, ...]:
+    pairs = max(
+        (effect.paired.pairs for each in comparison.contrasts for effect in each.effects.values()), default=0
+    )
+    lead = [judgement.sentence] if judgement else []
+    if comparison.contrasts:
+        lead.append(power_sentence(pairs))
+    return tuple(lead)
+
+
+def _headline(comparison: Comparison) -> str:
+    arms = list(comparison.arms)
+    return " against ".join(arms) if len(arms) <= 3 else f"{len(arms)} arms against {arms[0]}"
+
+
+def _study_sections(comparison: Comparison, judgement: Judgement | None) -> list[Section]:
+    study = comparison.study
+    if study is None or judgement is None:
+        return []
+    return [
+        Section("What was asked", (study.question, Bullets(_described(comparison)))),
+        Section(
+            "What was predicted, and what happened",
+            (
+                f"Written before any run: {study.prediction}",
+                Bullets((judgement.headline, *_outcomes(comparison))),
+            ),
+        ),
+    ]
+
+
+def _described(comparison: Comparison) -> tuple[str, ...]:
+    return tuple(f"{arm}: {description}" for arm, description in comparison.arms.items())
+
+
+def _outcomes(comparison: Comparison) -> list[str]:
+    # One sentence a measure, so that a prediction can be held against it.
+    sentences = []
+    for name in CONTRASTED:
+        if _repeated(comparison, name):
+            continue
+        shown = measure(name)
+        parts = [
+            f"{contrast.name} {shown.show_difference(effect.paired.mean)} ({verdict_word(effect, shown)})"
+            for contrast in comparison.contrasts
+            if (effect := contrast.effects.get(name)) is not None
+        ]
+        if parts:
+            sentences.append(f"{shown.label}: {'; '.join(parts)}.")
+    return sentences
+
+
+def _differences(comparison: Comparison) -> Section:
+    if not comparison.contrasts:
+        return Section("Differences", ("One arm: there is nothing to set it against.",))
+    asked = comparison.study.decision.metric if comparison.study else TUNING_METRIC
+    names = [name for name in dict.fromkeys([asked, *CONTRASTED]) if not _repeated(comparison, name)]
+    drawing = differences_drawing(comparison, asked)
+    decides = f", and only {lowered(measure(asked))}, decides" if comparison.study else ""
+    return Section(
+        "The differences, paired",
+        (
+            *((Figures((drawing,)),) if drawing else ()),
+            Shown(
+                contrasts_table(comparison.contrasts, comparison.confidence, names),
+                "Measure and arms",
+                "Each difference is the first arm less the second within a seed, meaned over seeds.",
+                wordy=True,
+            ),
+            "The p-values of a measure are adjusted over its contrasts; measures are not adjusted against "
+            f"each other{decides}.",
+        ),
+    )
+
+
+def _repeated(comparison: Comparison, name: str) -> bool:
+    # Where all arms spend the same windows, what they reached at equal windows is what they reached.
+    whole = (arm.get("val/best_loss") for arm in comparison.table.values())
+    equal = (arm.get("equal/samples_loss") for arm in comparison.table.values())
+    return name == "equal/samples_loss" and list(whole) == list(equal)
+
+
+def _baseline(comparison: Comparison) -> list[Section]:
+    if not comparison.beside_baseline:
+        return []
+    names = [name for name in CONTRASTED if name.startswith("test/")]
+    return [
+        Section(
+            "Beside the simplest baseline",
+            (
+                "The training mean forecasts one return and one probability for every window. An arm that is "
+                "not better has learnt nothing that helps on the test span.",
+                Shown(
+                    contrasts_table(comparison.beside_baseline, comparison.confidence, names),
+                    "Measure and arms",
+                    "Each arm less the training mean, meaned over seeds.",
+                    wordy=True,
+                ),
+            ),
+        )
+    ]
+
+
+def _courses(comparison: Comparison) -> Section:
+    return Section(
+        "Along windows, updates and seconds", (BUDGETS, Figures(tuple(course_drawings(comparison))))
+    )
+
+
+def _arms(comparison: Comparison, peaks: Mapping[str, MemorySplit]) -> Section:
+    equal = (
+        f"Every run reached {comparison.budget['samples_seen']:,.0f} windows and "
+        f"{comparison.budget['update']:,.0f} updates: what equal windows and equal updates mean here. The "
+        "spread is the standard deviation over seeds: an arm's stability."
+    )
+    return Section(
+        "Every arm",
+        (equal, Shown(arms_table(comparison, peaks), "Mean \u00b1 spread", "All measures over seeds.")),
+    )
+
+
+def _tuning(comparison: Comparison) -> list[Section]:
+    study = comparison.study
+    if study is None or not comparison.tuned:
+        return []
+    tried = {
+        arm: [(each.value, each.loss) for each in comparison.tuned if each.arm == arm]
+        for arm in comparison.arms
+    }
+    chosen = {arm: comparison.of(arm)[0].value for arm in comparison.arms}
+    shown = measure(TUNING_METRIC)
+    seeds = ", ".join(map(str, study.tuning.seeds))
+    drawing = sensitivity(
+        {arm: trials for arm, trials in tried.items() if trials}, chosen, study.tuning.key, shown.label
+    )
+    return [
+        Section(
+            f"Sensitivity to {study.tuning.key}",
+            (
+                f"Each arm was tuned alike: the same values, the same seeds ({seeds}), on validation alone; "
+                "none of these seeds is used again.",
+                Figures((drawing,)),
+                Shown(
+                    tuning_table(comparison),
+                    "Arm",
+                    f"Mean {lowered(shown)} at each value; the lowest is marked.",
+                ),
+            ),
+        )
+    ]
+
+
+def _claims(comparison: Comparison, roles: Roles | None, claims: Sequence[Claim]) -> list[Section]:
+    if roles is None:
+        return []
+    drawing = averaging_drawing(comparison, roles)
+    parts: list[Part] = [
+        Shown(claims_table(claims), "The article says", "A claim a row.", wordy=True),
+        AVERAGING,
+    ]
+    if drawing:
+        parts.append(Figures((drawing,)))
+    return [Section("The article's claims", tuple(parts))]
+
+
+def _control(comparison: Comparison, roles: Roles | None) -> list[Section]:
+    study = comparison.study
+    pairs = [(each.arm, each.against) for each in study.controls] if study else []
+    if not pairs and roles and roles.large:
+        pairs = [(roles.accumulated, roles.large)]
+    sections = []
+    for arm, against in pairs:
+        apart = coincidence(comparison, arm, against) if {arm, against} <= set(comparison.arms) else None
+        if apart is not None:
+            sections.append(
+                Section(
+                    f"Identity control: {arm} and {against}",
+                    (
+                        "Accumulation claims to be the large batch. If it is, the two coincide but for "
+                        "rounding, and every other difference here is the batch size's.",
+                        Shown(coincidence_table(apart), "Over paired runs", f"{arm} beside {against}."),
+                        *_kept(comparison, arm, against),
+                    ),
+                )
+            )
+    return sections
+
+
+def _kept(comparison: Comparison, arm: str, against: str) -> list[str]:
+    sentences = []
+    for control in comparison.study.controls if comparison.study else ():
+        if (control.arm, control.against) == (arm, against):
+            ours, theirs = (comparison.table[name].get(control.metric, {}) for name in (arm, against))
+            apart = max(
+                (abs(ours[pair] - theirs[pair]) for pair in ours.keys() & theirs.keys()), default=None
+            )
+            if apart is not None:
+                kept = apart <= control.tolerance
+                sentences.append(
+                    f"The study allowed {control.tolerance:g} in {control.metric}; the largest difference is "
+                    f"{apart:.2e}: {'kept' if kept else 'broken, and no difference is the batch size alone'}."
+                )
+    return sentences
+
+
+def _notes(comparison: Comparison) -> list[Section]:
+    if not comparison.notes:
+        return []
+    return [Section("What is missing or left out", (Bullets(tuple(comparison.notes)),))]
+
+
+def _origin(comparison: Comparison, command: str) -> Section:
+    runs = [trial.run for trial in comparison.trials]
+    facts = {
+        "hardware": {run.tags.get("hardware", "unknown") for run in runs},
+        "commits": {run.tags.get("mlflow.source.git.commit", "unknown")[:12] for run in runs},
+        "data (SHA-256)": {run.tags.get("data.sha256", "unknown")[:16] for run in runs},
+    }
+    lines = [f"{name}: {', '.join(sorted(values))}" for name, values in facts.items()]
+    lines.append(
+        f"{len(runs)} runs compared, {len(comparison.tuned)} of the tuning behind them; `runs.csv` and "
+        "`contrasts.csv` hold every number"
+    )
+    return Section("Where it came from", (Bullets(tuple(lines)), "Made again by:", Command(command)))

@@ -1,0 +1,252 @@
+"""The tables of a comparison."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
+from typing import Final
+
+from candlecast.report.scores import p_value
+from candlecast.report.tables import Cell, Row, Table
+from candlecast.studies.article import Claim, Coincidence
+from candlecast.studies.comparison import Comparison, batches
+from candlecast.studies.contrasts import Contrast, Effect
+from candlecast.studies.measures import MEASURES, Measure, measure
+from candlecast.training.memory import MemorySplit
+from candlecast.training.memory_plan import MIB
+
+NOTHING: Final = "\u2013"
+
+# What the table of contrasts shows beside the measure of the rule.
+CONTRASTED: Final = (
+    "val/best_loss",
+    "equal/samples_loss",
+    "equal/updates_loss",
+    "val/last_loss",
+    "test/log_loss_error",
+    "test/root_mean_squared_error",
+    "test/directional_accuracy",
+    "test/brier_error",
+)
+_MARKS: Final = {"better": "better", "worse": "worse"}
+
+
+def arms_table(comparison: Comparison, peaks: Mapping[str, MemorySplit]) -> Table:
+    """Return each arm's mean and spread over seeds of every measure that one has."""
+    heads = tuple((arm, description) for arm, description in comparison.arms.items())
+    rows = [
+        Row("Batches", tuple(Cell(batches(comparison.of(arm)[0].run)) for arm in comparison.arms)),
+        Row("Runs", tuple(Cell(str(len(comparison.of(arm)))) for arm in comparison.arms)),
+        Row("Learning rate", tuple(Cell(_rates(comparison, arm)) for arm in comparison.arms)),
+        Row("Updates", tuple(Cell(_updates(comparison, arm)) for arm in comparison.arms)),
+    ]
+    if peaks:
+        rows.append(
+            Row("Predicted peak of training, MiB", tuple(_peak(peaks.get(arm)) for arm in comparison.arms))
+        )
+    for shown in MEASURES:
+        columns = [
+            list(comparison.table.get(arm, {}).get(shown.name, {}).values()) for arm in comparison.arms
+        ]
+        if any(columns):
+            rows.append(Row(shown.label, tuple(Cell(_spread(shown, column)) for column in columns)))
+    return Table(heads, tuple(rows))
+
+
+def contrasts_table(contrasts: Sequence[Contrast], confidence: float, names: Sequence[str]) -> Table:
+    """Return every contrast on the chosen measures with intervals, test and a word."""
+    level = f"{confidence:.0%}"
+    heads = (
+        ("Difference", "mean over pairs, the first arm less the second"),
+        (f"{level} by t", "Student's t over pairs"),
+        (f"{level} bootstrap", "bias-corrected and accelerated, over pairs"),
+        ("p", "Student's t, two-sided"),
+        ("p, Holm", "adjusted over the contrasts of this measure"),
+        ("In spreads", "mean over standard deviation of the differences, Hedges' correction"),
+        ("Pairs", "seeds in which both arms were trained"),
+        ("So", "what the t interval says, unadjusted"),
+    )
+    rows = []
+    for name in names:
+        for contrast in contrasts:
+            effect = contrast.effects.get(name)
+            if effect is not None:
+                shown = measure(name)
+                rows.append(Row(f"{shown.label}: {contrast.name}", _effect_cells(effect, shown)))
+    return Table(heads, tuple(rows))
+
+
+def _effect_cells(effect: Effect, shown: Measure) -> tuple[Cell, ...]:
+    paired, show = effect.paired, shown.show_difference
+    word = verdict_word(effect, shown)
+    return (
+        Cell(show(paired.mean), "strong"),
+        Cell(
+            NOTHING
+            if paired.interval is None
+            else f"{show(paired.interval.low)} to {show(paired.interval.high)}"
+        ),
+        Cell(
+            NOTHING
+            if paired.bootstrap is None
+            else f"{show(paired.bootstrap.low)} to {show(paired.bootstrap.high)}"
+        ),
+        Cell(NOTHING if paired.p_value is None else _p(paired.p_value)),
+        Cell(NOTHING if effect.adjusted is None else _p(effect.adjusted)),
+        Cell(
+            NOTHING if paired.standardised is None else f"{paired.standardised:+.2f}".replace("-", "\u2212")
+        ),
+        Cell(str(paired.pairs)),
+        Cell(word, _MARKS.get(word, "")),
+    )
+
+
+def verdict_word(effect: Effect, shown: Measure) -> str:
+    """Return better, worse, larger, smaller or cannot tell."""
+    if effect.paired.interval is None:
+        return "one pair"
+    if effect.paired.deviation == 0 and effect.paired.mean == 0:
+        return "the same"
+    if effect.larger == 0:
+        return "cannot tell"
+    if shown.better == "neither":
+        return "larger" if effect.larger > 0 else "smaller"
+    return "better" if (effect.larger > 0) == (shown.better == "higher") else "worse"
+
+
+def tuning_table(comparison: Comparison) -> Table:
+    """Return each arm's mean lowest validation loss at each value tried, the lowest marked."""
+    values = sorted({tuned.value for tuned in comparison.tuned})
+    heads = (*((f"{value:g}", "") for value in values), ("Confirmed", ""), ("Optimum", ""))
+    rows = []
+    for arm in comparison.arms:
+        means = tuning_means(comparison, arm)
+        if not means:
+            continue
+        best = min(means, key=lambda value: means[value])
+        cells = [
+            Cell(f"{means[value]:.4f}" if value in means else NOTHING, "best" if value == best else "")
+            for value in values
+        ]
+        cells += [Cell(_rates(comparison, arm)), Cell(_place(best, values), "words")]
+        rows.append(Row(arm, tuple(cells)))
+    return Table(heads, tuple(rows))
+
+
+def tuning_means(comparison: Comparison, arm: str) -> dict[float, float]:
+    """Return an arm's mean lowest validation loss at each value tried."""
+    losses: dict[float, list[float]] = {}
+    for tuned in comparison.tuned:
+        if tuned.arm == arm:
+            losses.setdefault(tuned.value, []).append(tuned.loss)
+    return {value: fmean(tried) for value, tried in losses.items()}
+
+
+def claims_table(claims: Sequence[Claim]) -> Table:
+    """Return the article's claims, a row each."""
+    heads = (("Measured", ""), ("Interval", "over pairs, with its p-value"), ("So", ""))
+    marks = {"holds": "better", "holds nearly": "better", "refuted": "worse"}
+    rows = [
+        Row(
+            claim.says,
+            (
+                Cell(claim.figure, "words"),
+                Cell(claim.interval, "words"),
+                Cell(claim.word, marks.get(claim.word, "")),
+            ),
+        )
+        for claim in claims
+    ]
+    return Table(heads, tuple(rows))
+
+
+def coincidence_table(apart: Coincidence) -> Table:
+    """Return the largest difference of each curve and test score between two arms that should coincide."""
+    rows = [
+        Row("training loss, every update", (Cell(f"{apart.training:.2e}"),)),
+        Row("validation loss, every validation", (Cell(f"{apart.validation:.2e}"),)),
+        *(
+            Row(f"{measure(name).label}", (Cell(f"{value:.2e}"),))
+            for name, value in sorted(apart.scores.items())
+        ),
+    ]
+    return Table((("Largest difference", f"over {apart.pairs} pairs of runs"),), tuple(rows))
+
+
+def runs_frame_rows(comparison: Comparison) -> list[dict[str, str | int | float]]:
+    """Return a row for each run with all its measures, for a file."""
+    return [
+        {
+            "arm": trial.arm,
+            "seed": trial.seed,
+            "fold": trial.fold,
+            "tuned": trial.value,
+            "run_id": trial.run.run_id,
+            "experiment": trial.run.experiment,
+            **{
+                name: values[trial.pair]
+                for name, values in sorted(comparison.table[trial.arm].items())
+                if trial.pair in values
+            },
+        }
+        for arm in comparison.arms
+        for trial in comparison.of(arm)
+    ]
+
+
+def contrast_rows(contrasts: Sequence[Contrast]) -> list[dict[str, str | int | float | None]]:
+    """Return a row for each contrast and measure, for a file."""
+    rows: list[dict[str, str | int | float | None]] = []
+    for contrast in contrasts:
+        for name, effect in contrast.effects.items():
+            paired = effect.paired
+            t, resampled = paired.interval, paired.bootstrap
+            rows.append(
+                {
+                    "arm": contrast.arm,
+                    "against": contrast.against,
+                    "measure": name,
+                    "pairs": paired.pairs,
+                    "difference": paired.mean,
+                    "t_low": None if t is None else t.low,
+                    "t_high": None if t is None else t.high,
+                    "bootstrap_low": None if resampled is None else resampled.low,
+                    "bootstrap_high": None if resampled is None else resampled.high,
+                    "p_value": paired.p_value,
+                    "p_value_holm": effect.adjusted,
+                    "p_value_sign_flip": paired.sign_flip,
+                    "standardised": paired.standardised,
+                }
+            )
+    return rows
+
+
+def _place(best: float, values: Sequence[float]) -> str:
+    if best == values[0]:
+        return "at the lower edge: the grid should go lower"
+    if best == values[-1]:
+        return "at the upper edge: the grid should go higher"
+    return "inside the grid"
+
+
+def _rates(comparison: Comparison, arm: str) -> str:
+    return ", ".join(f"{rate:g}" for rate in sorted({trial.value for trial in comparison.of(arm)}))
+
+
+def _updates(comparison: Comparison, arm: str) -> str:
+    counts = {trial.training["update"][-1] for trial in comparison.of(arm) if trial.training.height}
+    return ", ".join(f"{count:,}" for count in sorted(counts))
+
+
+def _peak(split: MemorySplit | None) -> Cell:
+    return Cell(NOTHING if split is None else f"{split.total / MIB:,.1f}")
+
+
+def _spread(shown: Measure, values: Sequence[float]) -> str:
+    if not values:
+        return NOTHING
+    if len(values) == 1:
+        return shown.show(values[0])
+    return f"{shown.show(fmean(values))} \u00b1 {shown.show(stdev(values)).lstrip('+')}"
+
+
+def _p(value: float) -> str:
+    return p_value(value).replace("p\u00a0=\u00a0", "").replace("p\u00a0<\u00a0", "< ")
