@@ -256,27 +256,21 @@ def _compare(arguments: Arguments) -> None:
     from candlecast.tracking.store import quiet, tracking_store
 
     quiet(os.environ)
-    from candlecast.studies.compare import Output, study_file, write_comparison
-    from candlecast.studies.comparison import compare_runs, compare_study
-    from candlecast.studies.study import load_study
-    from candlecast.tracking.runs import RunReader
+    from candlecast.studies.compare import Request, compare
 
     if not arguments.what and not arguments.filter:
         raise CandlecastError("compare: name a study or runs, or give --filter; candlecast compare --help")
     root = repository_root(Path.cwd())
-    file = study_file(root, arguments.what)
-    reader = RunReader(tracking_store(os.environ, root))
-    if file is not None:
-        comparison = compare_study(reader, load_study(file))
-    else:
-        runs = reader.named(arguments.what)
-        runs += reader.matching(arguments.filter) if arguments.filter else []
-        comparison = compare_runs(reader, runs, arguments.name, arguments.confidence)
-    folder = arguments.output or root / "reports" / "studies" / comparison.name
-    command = " ".join(["candlecast compare", *map(shlex.quote, sys.argv[2:])])
-    document = write_comparison(comparison, Output(folder=folder, findings=arguments.findings), command)
-    print("\n".join([document.headline, *document.lead, *(f"missing: {note}" for note in comparison.notes)]))
-    print(f"Open {folder / 'index.html'}")
+    request = Request(
+        what=arguments.what,
+        query=arguments.filter,
+        name=arguments.name,
+        confidence=arguments.confidence,
+        folder=arguments.output,
+        findings=arguments.findings,
+        command=" ".join(["candlecast compare", *map(shlex.quote, sys.argv[2:])]),
+    )
+    print("\n".join(compare(root, tracking_store(os.environ, root), request)))
 
 
 COMMANDS = (

@@ -1,3 +1,4 @@
+import dataclasses
 import math
 import os
 from pathlib import Path
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from studies.conftest import DIFFERENCES, made_up_study
-from studies.fabricated import add_run, training_losses, validation_loss
+from studies.fabricated import PARAMS, add_run, training_losses, validation_loss
 
 from candlecast.errors import EvaluationError
 from candlecast.studies.article import article_claims, coincidence
@@ -14,6 +15,7 @@ from candlecast.studies.cells import confirmation_cells
 from candlecast.studies.comparison import Comparison, compare_runs, compare_study
 from candlecast.studies.judgement import judge, power_sentence
 from candlecast.studies.roles import find_roles
+from candlecast.studies.study import load_study
 from candlecast.tracking.backend import connect
 from candlecast.tracking.runs import RunReader
 from candlecast.tracking.store import Store, quiet, tracking_store
@@ -68,8 +70,10 @@ def test_the_differences_are_those_that_were_planted(comparison: Comparison, met
         ("test/not_there", "no data"),
     ],
 )
-def test_the_studys_own_rule_decides(made_up: Store, tmp_path: Path, metric: str, verdict: str) -> None:
-    judgement = judge(compare_study(RunReader(made_up), made_up_study(tmp_path, metric)))
+def test_the_studys_own_rule_decides(
+    comparison: Comparison, tmp_path: Path, metric: str, verdict: str
+) -> None:
+    judgement = judge(dataclasses.replace(comparison, study=made_up_study(tmp_path, metric)))
     assert judgement is not None
     assert judgement.verdict == verdict
 
@@ -113,8 +117,6 @@ def test_a_run_made_before_the_study_was_edited_is_left_out_by_name(made_up: Sto
     study = made_up_study(tmp_path)
     path = tmp_path / "edited.yaml"
     path.write_text((tmp_path / "made-up.yaml").read_text().replace("model.width: 8", "model.width: 16"))
-    from candlecast.studies.study import load_study
-
     assert study.settings["model.width"] == 8
     with pytest.raises(EvaluationError, match="made-up: no run of the confirmation fits the study"):
         compare_study(RunReader(made_up), load_study(path))
@@ -157,10 +159,7 @@ def test_folds_of_a_seed_count_once(tmp_path: Path) -> None:
     for cell in (cell for cell in cells if cell.arm in ("small", "accumulated") and cell.seed < 2):
         for fold in (0, 1):
             value = 0.7 + (0.1 * (cell.seed + 1) + 0.02 * fold if cell.arm == "accumulated" else 0.0)
-            folded = {"windows": {"fold": fold, "folds": 2}}
-            from studies.fabricated import PARAMS
-
-            params = {**PARAMS, "windows": PARAMS["windows"] | folded["windows"]}
+            params = {**PARAMS, "windows": PARAMS["windows"] | {"fold": fold, "folds": 2}}
             add_run(client, experiment, cell, 0.0, {"log_loss_error": value}, params=params)
     reader = RunReader(store)
     found = compare_runs(reader, reader.matching(""), "folds", 0.95)

@@ -11,20 +11,43 @@ import polars as pl
 from candlecast.files import replacing, write_text
 from candlecast.report.document import Document, page, text
 from candlecast.report.drawing import Drawing, standalone
-from candlecast.studies.comparison import Comparison
+from candlecast.studies.comparison import Comparison, compare_runs, compare_study
 from candlecast.studies.comparison_document import comparison_document
 from candlecast.studies.comparison_tables import contrast_rows, runs_frame_rows
 from candlecast.studies.predicted_memory import predicted_peaks
+from candlecast.studies.study import load_study
+from candlecast.tracking.runs import RunReader
+from candlecast.tracking.store import Store
 
 FIGURES: Final = "figures"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
-    """Where things go: the folder of all, and a Markdown page elsewhere that shows the folder's figures."""
+class Request:
+    """What is to be compared, and where the result goes."""
 
-    folder: Path
-    findings: Path | None = None
+    what: Sequence[str]  # a study, or runs
+    query: str | None  # MLflow's filter
+    name: str  # of a set of runs
+    confidence: float  # of intervals, outside a study
+    folder: Path | None  # None: reports/studies/<name>
+    findings: Path | None  # a Markdown page elsewhere, which shows the folder's figures
+    command: str  # that makes it all again
+
+
+def compare(root: Path, store: Store, request: Request) -> list[str]:
+    """Gather, judge and write; return what to say."""
+    reader, file = RunReader(store), study_file(root, request.what)
+    if file is not None and request.query is None:
+        comparison = compare_study(reader, load_study(file))
+    else:
+        runs = reader.named(request.what)
+        runs += reader.matching(request.query) if request.query else []
+        comparison = compare_runs(reader, runs, request.name, request.confidence)
+    folder = request.folder or root / "reports" / "studies" / comparison.name
+    document = write_comparison(comparison, folder, request.findings, request.command)
+    missing = [f"missing: {note}" for note in comparison.notes]
+    return [document.headline, *document.lead, *missing, f"Open {folder / 'index.html'}"]
 
 
 def study_file(root: Path, names: Sequence[str]) -> Path | None:
@@ -38,11 +61,10 @@ def study_file(root: Path, names: Sequence[str]) -> Path | None:
     return known if known.is_file() else None
 
 
-def write_comparison(comparison: Comparison, output: Output, command: str) -> Document:
+def write_comparison(comparison: Comparison, folder: Path, findings: Path | None, command: str) -> Document:
     """Write index.html, summary.md, runs.csv, contrasts.csv and figures/; return what they say."""
     peaks = predicted_peaks({arm: comparison.of(arm)[0].run for arm in comparison.arms})
     document = comparison_document(comparison, peaks, command)
-    folder = output.folder
     for drawing in document.drawings():
         write_text(folder / FIGURES / f"{drawing.name}.svg", standalone(drawing))
     write_text(folder / "index.html", page(document))
@@ -53,11 +75,11 @@ def write_comparison(comparison: Comparison, output: Output, command: str) -> Do
     ):
         with replacing(folder / f"{name}.csv") as temporary:
             pl.DataFrame(rows, infer_schema_length=None).write_csv(temporary)
-    if output.findings is not None:
-        base = Path(os.path.relpath(folder.resolve(), output.findings.resolve().parent))
+    if findings is not None:
+        base = Path(os.path.relpath(folder.resolve(), findings.resolve().parent))
 
         def figure(drawing: Drawing) -> str:
             return (base / FIGURES / f"{drawing.name}.svg").as_posix()
 
-        write_text(output.findings, text(document, figure))
+        write_text(findings, text(document, figure))
     return document

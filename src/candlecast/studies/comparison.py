@@ -19,7 +19,8 @@ from candlecast.studies.contrasts import (
 from candlecast.studies.measures import common_budget
 from candlecast.studies.study import Study
 from candlecast.studies.trials import Trial, best_loss, make_trial
-from candlecast.tracking.runs import ARM, PHASE, RunReader, TrackedRun
+from candlecast.tracking.runs import RunReader, TrackedRun
+from candlecast.tracking.studies import ARM, PHASE
 
 # Differences that make no other arm: what pairs, what follows from others, and what changes no result.
 _SAME_ARM: Final = ("seed", "windows.fold", "plan.", "train.log_every", "train.checkpoint_seconds")

@@ -15,10 +15,9 @@ from candlecast.errors import TrackingError
 from candlecast.tracking.backend import answering, connect
 from candlecast.tracking.identity import first_line
 from candlecast.tracking.restored import RESTORED, find
-from candlecast.tracking.store import Store
+from candlecast.tracking.store import ROLE, Store
+from candlecast.tracking.studies import ARM, STUDY
 
-STUDY, ARM, PHASE = "candlecast.study", "candlecast.arm", "candlecast.phase"
-ROLE = "candlecast.role"  # on a run that is no training, as a study's parent
 HISTORY: Final = "training/history.csv"  # artifact: every update, where metrics hold some
 SCORES: Final = "metrics.json"  # artifact: the baselines' scores beside the network's
 
