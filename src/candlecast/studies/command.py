@@ -14,6 +14,7 @@ from candlecast.studies.choice import Means, check_inside, choose, mean_losses, 
 from candlecast.studies.dvc_queue import Queue
 from candlecast.studies.fingerprint import Fingerprints
 from candlecast.studies.ledger import Ledger
+from candlecast.studies.ready import check_ready
 from candlecast.studies.run import Runner
 from candlecast.studies.study import TUNING_METRIC, Study
 from candlecast.studies.survey import Place, survey
@@ -47,6 +48,7 @@ def open_place(root: Path, study: Study, environ: Mapping[str, str]) -> Place:
 
 def run_study(root: Path, study: Study, options: Options, environ: Mapping[str, str], stream: TextIO) -> None:
     """Tune each arm, choose, and confirm: whatever of it is not done yet."""
+    check_ready(root)
     place = open_place(root, study, environ)
     queue = Queue(root, cell_environment(environ, study.threads))
     runner = Runner(place, queue, options.jobs, study.threads, stream)

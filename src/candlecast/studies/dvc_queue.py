@@ -115,6 +115,7 @@ class Queue:
     def clear(self, task: Task) -> None:
         """Take a lost task out, and end what its worker had started; a training saves its state first."""
         self.interrupt([task])
+        logging.disable(logging.WARNING)  # DVC would warn that the process is gone, which is known
         try:
             self._queue.kill([task.revision], force=True)
         except DvcException as error:
@@ -122,6 +123,8 @@ class Queue:
                 f"{task.name}: its worker is gone, and DVC does not let go of it ({error}); run: "
                 "dvc queue stop --kill"
             ) from None
+        finally:
+            logging.disable(logging.NOTSET)
         self.remove([task])
 
     def log(self, task: Task) -> str:

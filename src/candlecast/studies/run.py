@@ -101,9 +101,10 @@ class Runner:
 
     def _look(self, phase: _Phase, board: Board) -> None:
         tasks = [task for task in self.queue.tasks() if task.name in phase.pending]
-        for task in self.queue.lost(tasks):
+        lost = self.queue.lost(tasks)
+        for task in lost:
             self._recover(phase, board, task)
-        running = [task.name for task in tasks if task.state == "running"]
+        running = [task.name for task in tasks if task.state == "running" and task not in lost]
         queued = sum(task.state == "queued" for task in tasks)
         for name in running:
             phase.started.setdefault(name, time.monotonic())

@@ -1,0 +1,61 @@
+"""What would make every cell fail, found before the first is queued."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dvc.repo import Repo
+
+from candlecast.errors import StudyError
+from candlecast.params import read_params
+from candlecast.tracking.identity import CODE
+
+
+def check_ready(root: Path) -> None:
+    """Raise `StudyError` where a queued experiment would not run as the working tree does.
+
+    It runs in a clone that holds what git knows; and DVC runs a part of the pipeline only when it finds the
+    plots of the other part in its cache.
+    """
+    git = shutil.which("git")
+    if git is None or not (root / ".git").exists():
+        raise StudyError(
+            f"{root}: not a git repository, which DVC's experiments need; run: git init, and commit"
+        )
+    command = [git, "ls-files", "--others", "--exclude-standard", "--", *CODE]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments
+    if unknown := listed.stdout.split("\n")[0]:
+        raise StudyError(
+            f"{unknown}: not known to git, so a queued cell would lack it; run: git add {unknown}"
+        )
+    if missing := _missing_plots(root):
+        raise StudyError(
+            f"{missing}: dvc.lock names it and DVC's cache lacks it, without which DVC runs no part of the "
+            "pipeline; run the whole of it once with: dvc repro"
+        )
+
+
+def _missing_plots(root: Path) -> str | None:
+    if not (root / "dvc.lock").exists():
+        return None
+    plots = _plots(read_params(root / "dvc.yaml"))
+    stages: dict[str, Any] = read_params(root / "dvc.lock").get("stages", {})
+    with Repo(str(root)) as repo:
+        for stage in stages.values():
+            for out in stage.get("outs", []):
+                folder = str(out.get("md5", "")).endswith(".dir")
+                drawn = any(f"{path}/".startswith(f"{out['path']}/") for path in plots)
+                if folder and drawn and not repo.cache.local.exists(out["md5"]):
+                    return str(out["path"])
+    return None
+
+
+def _plots(pipeline: Mapping[str, Any]) -> set[str]:
+    paths: set[str] = set()
+    for entry in pipeline.get("plots", []):
+        for name, settings in entry.items() if isinstance(entry, Mapping) else [(entry, None)]:
+            y = (settings or {}).get("y")
+            paths |= {str(path) for path in y} if isinstance(y, Mapping) else {str(name)}
+    return paths
