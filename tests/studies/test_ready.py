@@ -34,11 +34,12 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / ".dvc").mkdir()
     (tmp_path / ".dvc" / "config").write_text("[core]\n    analytics = false\n")
     (tmp_path / "dvc.yaml").write_text(DVC_YAML)
+    subprocess.run(["git", "add", "dvc.yaml"], cwd=tmp_path, check=True)
     return tmp_path
 
 
 def test_outside_git_the_error_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="not a git repository, .*git init"):
+    with pytest.raises(StudyError, match=r"not a git repository, .*git init"):
         check_ready(tmp_path)
 
 
