@@ -13,8 +13,8 @@ from candlecast.studies.comparison_tables import (
     claims_table,
     coincidence_table,
     contrasts_table,
+    outcomes_table,
     tuning_table,
-    verdict_word,
 )
 from candlecast.studies.judgement import Judgement, judge, lowered, power_sentence
 from candlecast.studies.measures import measure
@@ -24,8 +24,9 @@ from candlecast.training.memory import MemorySplit
 
 BUDGETS = (
     "Equal windows are equal computation: every arm has seen the same data as often. At equal updates an "
-    "arm with the larger effective batch has seen, and paid for, more. Seconds are those of the machine that "
-    "trained, and neighbours on it move them."
+    "arm with the larger effective batch has seen, and paid for, more; they are read off the same runs, so "
+    "where the learning rate decays over the budget the smaller batch is caught in mid-schedule. Seconds "
+    "are those of the machine that trained, and neighbours on it move them."
 )
 AVERAGING = (
     "A loss averaged over eight times the windows scatters about a third as much whatever the network "
@@ -88,7 +89,12 @@ def _study_sections(comparison: Comparison, judgement: Judgement | None) -> list
             "What was predicted, and what happened",
             (
                 f"Written before any run: {study.prediction}",
-                Bullets((judgement.headline, *_outcomes(comparison))),
+                f"What happened: {judgement.headline}",
+                Shown(
+                    outcomes_table(comparison.contrasts, _names(comparison)),
+                    "Measure",
+                    "Mean differences over seeds, the first arm less the second; intervals are further down.",
+                ),
             ),
         ),
     ]
@@ -98,28 +104,10 @@ def _described(comparison: Comparison) -> tuple[str, ...]:
     return tuple(f"{arm}: {description}" for arm, description in comparison.arms.items())
 
 
-def _outcomes(comparison: Comparison) -> list[str]:
-    # One sentence a measure, so that a prediction can be held against it.
-    sentences = []
-    for name in CONTRASTED:
-        if _repeated(comparison, name):
-            continue
-        shown = measure(name)
-        parts = [
-            f"{contrast.name} {shown.show_difference(effect.paired.mean)} ({verdict_word(effect, shown)})"
-            for contrast in comparison.contrasts
-            if (effect := contrast.effects.get(name)) is not None
-        ]
-        if parts:
-            sentences.append(f"{shown.label}: {'; '.join(parts)}.")
-    return sentences
-
-
 def _differences(comparison: Comparison) -> Section:
     if not comparison.contrasts:
         return Section("Differences", ("One arm: there is nothing to set it against.",))
-    asked = comparison.study.decision.metric if comparison.study else TUNING_METRIC
-    names = [name for name in dict.fromkeys([asked, *CONTRASTED]) if not _repeated(comparison, name)]
+    asked, names = _asked(comparison), _names(comparison)
     drawing = differences_drawing(comparison, asked)
     decides = f", and only {lowered(measure(asked))}, decides" if comparison.study else ""
     return Section(
@@ -128,14 +116,22 @@ def _differences(comparison: Comparison) -> Section:
             *((Figures((drawing,)),) if drawing else ()),
             Shown(
                 contrasts_table(comparison.contrasts, comparison.confidence, names),
-                "Measure and arms",
+                "Measure",
                 "Each difference is the first arm less the second within a seed, meaned over seeds.",
-                wordy=True,
             ),
             "The p-values of a measure are adjusted over its contrasts; measures are not adjusted against "
             f"each other{decides}.",
         ),
     )
+
+
+def _asked(comparison: Comparison) -> str:
+    return comparison.study.decision.metric if comparison.study else TUNING_METRIC
+
+
+def _names(comparison: Comparison) -> list[str]:
+    names = dict.fromkeys([_asked(comparison), *CONTRASTED])
+    return [name for name in names if not _repeated(comparison, name)]
 
 
 def _repeated(comparison: Comparison, name: str) -> bool:
@@ -157,9 +153,8 @@ def _baseline(comparison: Comparison) -> list[Section]:
                 "not better has learnt nothing that helps on the test span.",
                 Shown(
                     contrasts_table(comparison.beside_baseline, comparison.confidence, names),
-                    "Measure and arms",
+                    "Measure",
                     "Each arm less the training mean, meaned over seeds.",
-                    wordy=True,
                 ),
             ),
         )

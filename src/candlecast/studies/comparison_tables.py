@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Final
 
+from candlecast.evaluation.bootstrap import Interval
 from candlecast.report.scores import p_value
 from candlecast.report.tables import Cell, Row, Table
 from candlecast.studies.article import Claim, Coincidence
@@ -55,48 +56,62 @@ def contrasts_table(contrasts: Sequence[Contrast], confidence: float, names: Seq
     """Return every contrast on the chosen measures with intervals, test and a word."""
     level = f"{confidence:.0%}"
     heads = (
+        ("Arms", ""),
         ("Difference", "mean over pairs, the first arm less the second"),
         (f"{level} by t", "Student's t over pairs"),
         (f"{level} bootstrap", "bias-corrected and accelerated, over pairs"),
-        ("p", "Student's t, two-sided"),
-        ("p, Holm", "adjusted over the contrasts of this measure"),
+        ("p, Holm", "Student's t, two-sided, adjusted over the contrasts of this measure"),
         ("In spreads", "mean over standard deviation of the differences, Hedges' correction"),
         ("Pairs", "seeds in which both arms were trained"),
         ("So", "what the t interval says, unadjusted"),
     )
     rows = []
     for name in names:
+        shown, label = measure(name), measure(name).label
         for contrast in contrasts:
             effect = contrast.effects.get(name)
             if effect is not None:
-                shown = measure(name)
-                rows.append(Row(f"{shown.label}: {contrast.name}", _effect_cells(effect, shown)))
+                rows.append(Row(label, (Cell(contrast.name, "words"), *_effect_cells(effect, shown))))
+                label = ""  # said once
     return Table(heads, tuple(rows))
 
 
+def outcomes_table(contrasts: Sequence[Contrast], names: Sequence[str]) -> Table:
+    """Return the mean difference of every measure, a contrast a column, for a quick look."""
+    rows = []
+    for name in names:
+        shown = measure(name)
+        cells = []
+        for contrast in contrasts:
+            effect = contrast.effects.get(name)
+            if effect is None:
+                cells.append(Cell(NOTHING))
+                continue
+            word = verdict_word(effect, shown)
+            cells.append(Cell(f"{shown.show_difference(effect.paired.mean)}, {word}", _MARKS.get(word, "")))
+        if any(cell.text != NOTHING for cell in cells):
+            rows.append(Row(shown.label, tuple(cells)))
+    return Table(tuple((contrast.name, "") for contrast in contrasts), tuple(rows))
+
+
 def _effect_cells(effect: Effect, shown: Measure) -> tuple[Cell, ...]:
-    paired, show = effect.paired, shown.show_difference
-    word = verdict_word(effect, shown)
+    paired, word = effect.paired, verdict_word(effect, shown)
+    size = paired.standardised
     return (
-        Cell(show(paired.mean), "strong"),
-        Cell(
-            NOTHING
-            if paired.interval is None
-            else f"{show(paired.interval.low)} to {show(paired.interval.high)}"
-        ),
-        Cell(
-            NOTHING
-            if paired.bootstrap is None
-            else f"{show(paired.bootstrap.low)} to {show(paired.bootstrap.high)}"
-        ),
-        Cell(NOTHING if paired.p_value is None else _p(paired.p_value)),
+        Cell(shown.show_difference(paired.mean), "strong"),
+        Cell(_interval(paired.interval, shown)),
+        Cell(_interval(paired.bootstrap, shown)),
         Cell(NOTHING if effect.adjusted is None else _p(effect.adjusted)),
-        Cell(
-            NOTHING if paired.standardised is None else f"{paired.standardised:+.2f}".replace("-", "\u2212")
-        ),
+        Cell(NOTHING if size is None else f"{size:+.2f}".replace("-", "\u2212")),
         Cell(str(paired.pairs)),
         Cell(word, _MARKS.get(word, "")),
     )
+
+
+def _interval(interval: Interval | None, shown: Measure) -> str:
+    if interval is None:
+        return NOTHING
+    return f"{shown.show_difference(interval.low)} to {shown.show_difference(interval.high)}"
 
 
 def verdict_word(effect: Effect, shown: Measure) -> str:

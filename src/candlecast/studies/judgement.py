@@ -46,7 +46,7 @@ class Judgement:
         gain = self.effect.paired.mean * (-1 if rule.direction == "lower" else 1)
         show = shown.show_difference
         return (
-            f"{rule.metric}: {rule.arm} improves on {rule.against} by {show(gain)}, "
+            f"{rule.metric}: the improvement of {rule.arm} on {rule.against} is {show(gain)}, "
             f"{rule.confidence:.0%} interval {show(self.improvement.low)} to {show(self.improvement.high)}, "
             f"over {self.effect.paired.pairs} paired seeds. The rule asked for an interval wholly above "
             f"{show(rule.smallest_effect)} for better, wholly below {show(-rule.smallest_effect)} for worse, "
