@@ -11,7 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from candlecast.cli import build_parser, main, repository_root
+from candlecast.cli import build_parser, main
+from candlecast.commands.place import repository_root
 from candlecast.errors import CandlecastError
 
 # A shell that runs the tests in the background makes its children ignore Ctrl-C; a terminal does not.

@@ -4,13 +4,13 @@ import argparse
 import os
 import shlex
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from candlecast.commands import predict
-from candlecast.errors import CandlecastError, EvaluationError, TrackingError
+from candlecast.commands import predict, runs, ui
+from candlecast.commands.place import repository_root
+from candlecast.errors import EvaluationError
 from candlecast.stage import run_stage
 
 Arguments = argparse.Namespace
@@ -24,47 +24,6 @@ class Command:
     summary: str
     add_options: Callable[[argparse.ArgumentParser], None]
     run: Callable[[Arguments], None]
-
-
-def repository_root(start: Path) -> Path:
-    """Return the nearest folder at or above `start` that holds a dvc.yaml."""
-    for folder in (start, *start.parents):
-        if (folder / "dvc.yaml").exists():
-            return folder
-    raise CandlecastError(f"{start}: not inside a Candlecast repository; change to the folder with dvc.yaml")
-
-
-def _ui_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", type=int, default=5000, help="0: any that is free (default: %(default)s)")
-
-
-def _ui(arguments: Arguments) -> None:
-    from candlecast.tracking.server import charts_page, choose_port, serve
-    from candlecast.tracking.store import quiet, tracking_store
-
-    quiet(os.environ)
-    root = repository_root(Path.cwd())
-    store = tracking_store(os.environ, root)
-    if store.uri.startswith(("http://", "https://")):
-        print(f"MLFLOW_TRACKING_URI names a server; open {store.name}")
-        return
-    port = choose_port(arguments.port)
-    from candlecast.studies.experiments import add_missing_runs
-    from candlecast.tracking.backend import connect, sweep
-
-    client, experiment = connect(store)
-    sweep(client, experiment)
-    if restored := add_missing_runs(root, store):
-        print(f"DVC restored {', '.join(restored)} without training: added as light runs")
-    print(f"Starting MLflow on {store.name} ...", flush=True)
-    try:
-        with serve(store, os.environ, port) as (process, url):
-            print(f"Open {url}{charts_page(experiment)}   (Ctrl-C ends it)", flush=True)
-            while process.poll() is None:
-                time.sleep(0.5)  # a signal that reaches another thread does not interrupt a longer wait
-            raise TrackingError(f"MLflow ended by itself with status {process.returncode}")
-    except KeyboardInterrupt:
-        print("MLflow has ended.")
 
 
 def _pin_options(parser: argparse.ArgumentParser) -> None:
@@ -292,7 +251,19 @@ COMMANDS = (
     Command("pool", "judge the folds of one walk-forward as one test span", _pool_options, _pool),
     Command("predict", "forecast from the latest bars, or from a file", predict.add_options, predict.run),
     Command("compare", "lay a study's arms, or any runs, side by side", _compare_options, _compare),
-    Command("ui", "open the tracking store in MLflow, on loopback", _ui_options, _ui),
+    Command("ui", "open the tracking store in MLflow, on loopback", ui.add_options, ui.run),
+    Command(
+        "open",
+        "find the MLflow run of a DVC experiment, or its experiment",
+        runs.open_options,
+        runs.run_open,
+    ),
+    Command(
+        "promote",
+        "make a model the champion, if its test span allows it",
+        runs.promote_options,
+        runs.run_promote,
+    ),
     Command("pin-end", "set data.end in params.yaml to the latest complete session", _pin_options, _pin),
     Command("diff-bars", "say how the vendor changed bars between two snapshots", _diff_options, _diff),
 )

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from studies.fabricated import Scores, add_run
+from tracking.migrated import migrate
 
 from candlecast.studies.cells import confirmation_cells, tuning_cells
 from candlecast.studies.study import Study, load_study
@@ -95,3 +96,9 @@ def made_up(unsynced: None, tmp_path_factory: pytest.TempPathFactory) -> Store:
         if (cell.arm, cell.seed) not in MISSING:
             add_run(client, experiment, cell, OFFSETS[cell.arm], scores(cell.arm, cell.seed))
     return store
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store's database with every table and the experiment."""
+    return migrate(tmp_path_factory.mktemp("migrated"))

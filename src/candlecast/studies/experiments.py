@@ -71,8 +71,12 @@ def add_missing_runs(root: Path, store: Store) -> list[str]:
 
 
 def read_at(root: Path, experiment: Experiment, path: str) -> str:
-    """Return a text file as an experiment left it, from git or from DVC's cache."""
+    """Return a text file as an experiment left it, from git or from DVC's cache; `OSError` without it."""
     import dvc.api  # takes a second, and is needed for restored experiments only
+    from dvc.exceptions import DvcException
 
-    text: str = dvc.api.read(path, repo=str(root), rev=experiment.commit)
+    try:
+        text: str = dvc.api.read(path, repo=str(root), rev=experiment.commit)
+    except DvcException as error:
+        raise FileNotFoundError(f"{path} of experiment {experiment.name}: {error}") from None
     return text

@@ -26,11 +26,6 @@ class Found:
     run: Run
 
     @property
-    def experiment_name(self) -> str | None:
-        """The DVC experiment the run is of, None for `dvc repro`."""
-        return self.run.data.tags.get("dvc.experiment")
-
-    @property
     def trained_by(self) -> str:
         """The id of the run that trained: its own, or where DVC restored the training, that one's."""
         return str(self.run.data.tags.get(RESTORED, self.run.info.run_id))
@@ -55,6 +50,14 @@ def find_run(store: Store, name: str) -> Found:
             f"list them with: dvc exp show"
         )
     return Found(store, client, experiment, run)
+
+
+def run_of_experiment(store: Store, name: str, baseline: str) -> Found | None:
+    """Return the newest run of a DVC experiment on one baseline, None where the store has none."""
+    client, experiment = connect(store)
+    with answering(store):
+        run = find_experiment(client, experiment, name, baseline)
+    return None if run is None else Found(store, client, experiment, run)
 
 
 def model_of(found: Found) -> LoggedModel:
@@ -82,7 +85,7 @@ def fetch_forecaster(found: Found, folder: Path) -> Path:
     with answering(found.store):
         return Path(
             mlflow.artifacts.download_artifacts(
-                artifact_uri=f"models:/{model.model_id}/artifacts/{ARTIFACT}",
+                artifact_uri=f"{model.artifact_location}/artifacts/{ARTIFACT}",
                 dst_path=str(folder),
                 tracking_uri=found.store.uri,
             )

@@ -38,6 +38,11 @@ def charts_page(experiment: str) -> str:
     return f"/#/experiments/{experiment}/runs?workflowType=machine_learning&compareRunsMode=CHART"
 
 
+def run_page(experiment: str, run_id: str) -> str:
+    """Return the path of one run's page."""
+    return f"/#/experiments/{experiment}/runs/{run_id}"
+
+
 def compare_page(experiment: str, run_ids: Sequence[str]) -> str:
     """Return the path of the page that lays parameters and scores of some runs side by side."""
     query = {"runs": json.dumps([*run_ids]), "experiments": json.dumps([experiment])}

@@ -38,6 +38,11 @@ class Store:
         return Path(self.uri.removeprefix("sqlite:///").partition("?")[0])
 
     @property
+    def is_server(self) -> bool:
+        """Return whether runs go over HTTP to a server that has pages of its own."""
+        return self.uri.startswith(("http://", "https://"))
+
+    @property
     def name(self) -> str:
         """Return scheme, host, port and path of the URI; `***` where that could show a secret."""
         scheme, separator, rest = self.uri.partition("://")

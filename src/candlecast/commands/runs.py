@@ -1,0 +1,61 @@
+"""`candlecast open` and `candlecast promote`: find a run, and say which model is worth using."""
+
+import argparse
+import os
+from pathlib import Path
+
+from candlecast.commands import ui
+from candlecast.commands.place import repository_root
+
+
+def open_options(parser: argparse.ArgumentParser) -> None:
+    """Add the name and whether to start MLflow."""
+    parser.description = "Say which MLflow run belongs to a DVC experiment, and the other way round."
+    parser.add_argument("name", help="a DVC experiment, its commit, or the id of an MLflow run")
+    parser.add_argument("--ui", action="store_true", help="also start MLflow, and name the run's page")
+    parser.add_argument("--port", type=int, default=5000, help="with --ui (default: %(default)s)")
+
+
+def run_open(arguments: argparse.Namespace) -> None:
+    """Print the run, its experiment and its page."""
+    from candlecast.tracking.store import quiet, tracking_store
+
+    quiet(os.environ)
+    from candlecast.studies.trace import trace
+
+    root = repository_root(Path.cwd())
+    store = tracking_store(os.environ, root)
+    traced = trace(root, store, arguments.name)
+    print("\n".join(traced.lines()))
+    if arguments.ui:
+        ui.show(root, store, arguments.port, traced.page)
+    elif store.is_server:
+        print(f"open            {store.name}{traced.page}")
+    else:
+        print(f"open            candlecast open {arguments.name} --ui")
+
+
+def promote_options(parser: argparse.ArgumentParser) -> None:
+    """Add the name."""
+    parser.description = (
+        "Register the model of a run and make it the champion, if its test span shows skill beyond every "
+        "baseline; refuse with the reason otherwise."
+    )
+    parser.add_argument("name", help="a DVC experiment, or the id of an MLflow run")
+
+
+def run_promote(arguments: argparse.Namespace) -> None:
+    """Promote, and say how to serve the model."""
+    from candlecast.tracking.store import quiet, tracking_store
+
+    quiet(os.environ)
+    from candlecast.tracking.lookup import find_run
+    from candlecast.tracking.registry import promote
+
+    store = tracking_store(os.environ, repository_root(Path.cwd()))
+    promoted = promote(find_run(store, arguments.name))
+    print(f"{promoted.uri} is version {promoted.version} now: {promoted.proof.answer}")
+    print(
+        f"Serve it with: MLFLOW_TRACKING_URI={store.name} mlflow models serve -m {promoted.uri} "
+        f"--env-manager local --host 127.0.0.1"
+    )
