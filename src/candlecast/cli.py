@@ -10,7 +10,7 @@ from pathlib import Path
 
 from candlecast.commands import predict, runs, ui
 from candlecast.commands.place import repository_root
-from candlecast.errors import EvaluationError
+from candlecast.errors import CandlecastError, EvaluationError
 from candlecast.stage import run_stage
 
 Arguments = argparse.Namespace
