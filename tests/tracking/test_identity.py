@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tracking.records import plan
 
 from candlecast.tracking.identity import code_state, dvc_tags, flatten, folder_hash, run_name
 
@@ -91,6 +92,20 @@ def test_tags_lead_to_the_dvc_experiment_and_its_batch() -> None:
 )
 def test_a_run_s_name_says_what_differs(accum: dict[str, Any], rate: float, expected: str) -> None:
     assert run_name({"accum": accum, "train": {"precision": "bf16", "peak_lr": rate}, "seed": 0}) == expected
+
+
+@pytest.mark.parametrize(
+    ("accum", "precision", "expected"),
+    [
+        ({"micro_batch": "auto", "steps": None, "effective_batch": 256}, "auto", "48x6 bf16 lr1e-3 s0"),
+        ({"micro_batch": 16, "steps": 8, "effective_batch": None}, "fp32", "16x8 fp32 lr1e-3 s0"),
+    ],
+)
+def test_what_was_left_to_the_machine_is_named_by_what_it_became(
+    accum: dict[str, Any], precision: str, expected: str
+) -> None:
+    params = {"accum": accum, "train": {"precision": precision, "peak_lr": 1e-3}, "seed": 0}
+    assert run_name(params, plan(micro_batch=48, precision="bf16")) == expected
 
 
 def test_the_hash_of_a_folder_sees_names_and_contents(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from candlecast.tracking.backend import connect
 from candlecast.tracking.buffer import MetricBuffer
 from candlecast.tracking.observer import MAX_CURVE_POINTS, MLflowObserver
 from candlecast.tracking.store import Store
-from candlecast.training.records import NoiseEstimate, TrainingEvent
+from candlecast.training.records import NoiseEstimate, Outcome, TrainingEvent
 
 
 @pytest.fixture
@@ -111,11 +111,12 @@ def test_a_long_training_is_at_most_as_many_points_as_mlflow_draws(
     assert [step for step, _ in curve(client, run_id, "samples_seen")] == steps
 
 
-def test_totals_come_once_after_the_last_interruption(client: MlflowClient, run_id: str) -> None:
+@pytest.mark.parametrize("outcome", ["interrupted", "failed"])
+def test_totals_come_once_after_the_last_attempt(client: MlflowClient, run_id: str, outcome: Outcome) -> None:
     first = MLflowObserver(client, run_id)
     first.on_start(plan())
     first.on_updates([update(1), update(2)])
-    first.on_end(summary(2, "interrupted"))
+    first.on_end(summary(2, outcome))
     assert curve(client, run_id, "total/seconds") == []
     second = MLflowObserver(client, run_id)
     second.on_start(plan(resumed_update=2))
@@ -123,6 +124,17 @@ def test_totals_come_once_after_the_last_interruption(client: MlflowClient, run_
     second.on_end(summary(3))
     assert curve(client, run_id, "total/seconds") == [(0, 1.5)]
     assert curve(client, run_id, "val/best_update") == [(0, 2)]
+
+
+def test_a_training_that_is_over_and_repeated_logs_its_totals_once(client: MlflowClient, run_id: str) -> None:
+    for _ in range(2):  # the second after its stage had failed to write the model
+        observer = MLflowObserver(client, run_id)
+        observer.on_start(plan(resumed_update=2, earlier_updates=(update(1), update(2))))
+        observer.on_end(summary(2))
+        observer.buffer.send()
+    for name in client.get_run(run_id).data.metrics:
+        steps = [step for step, _ in curve(client, run_id, name)]
+        assert len(steps) == len(set(steps)), name
 
 
 def test_noise_and_skipped_updates_are_curves_where_they_are_known(client: MlflowClient, run_id: str) -> None:
@@ -142,8 +154,18 @@ def test_events_are_kept_as_a_file(client: MlflowClient, run_id: str) -> None:
     detail = {"scale": 1024}
     observer.on_event(TrainingEvent(name="skipped_update", update=4, samples_seen=80, detail=detail))
     observer.on_end(summary(4))
-    path = Path(client.download_artifacts(run_id, "events/from_update_0.jsonl"))
+    path = Path(client.download_artifacts(run_id, "events/1_from_update_0.jsonl"))
     assert '"name": "skipped_update", "update": 4' in path.read_text()
+
+
+def test_attempts_from_the_same_checkpoint_each_keep_their_events(client: MlflowClient, run_id: str) -> None:
+    for _ in range(2):
+        observer = MLflowObserver(client, run_id)
+        observer.on_start(plan(resumed_update=3))
+        observer.on_event(TrainingEvent(name="memory_ran_out", update=3, samples_seen=60))
+        observer.on_end(summary(3, "failed"))
+    names = sorted(Path(item.path).name for item in client.list_artifacts(run_id, "events"))
+    assert names == ["1_from_update_3.jsonl", "2_from_update_3.jsonl"]
 
 
 def test_points_wait_for_company_and_not_for_long(client: MlflowClient, run_id: str) -> None:

@@ -147,6 +147,34 @@ def test_a_training_that_starts_again_goes_on_in_its_run(store: Store, tmp_path:
     assert client_of(store).get_run(first).info.status == "FINISHED"
 
 
+def test_a_run_that_failed_and_was_continued_no_longer_says_why_it_failed(
+    store: Store, tmp_path: Path
+) -> None:
+    resume_file = tmp_path / "run.json"
+    first = train_and_end_with(ValueError("disk full"), store, resume_file)
+    assert client_of(store).get_run(first).data.tags["failure"] == "disk full"
+    assert train(store, resume_file=resume_file) == first
+    run = client_of(store).get_run(first)
+    assert run.info.status == "FINISHED"
+    assert "failure" not in run.data.tags
+
+
+def test_a_run_is_named_by_what_was_chosen_and_keeps_a_name_given_by_hand(
+    store: Store, tmp_path: Path
+) -> None:
+    accum = {"micro_batch": "auto", "steps": None, "effective_batch": 20}
+    params = {**PARAMS, "accum": accum, "train": {"precision": "auto", "peak_lr": 1e-3}}
+    resume_file = tmp_path / "run.json"
+    with training_run({}, store.root, params, "d", resume_file) as log:
+        assert client_of(store).get_run(log.run_id).info.run_name == "autox20 auto lr1e-3 s3"
+        log.observer.on_start(plan())
+    assert client_of(store).get_run(log.run_id).info.run_name == "5x4 fp32 lr1e-3 s3"
+    client_of(store).update_run(log.run_id, name="my favourite")
+    with training_run({}, store.root, params, "d", resume_file) as again:
+        again.observer.on_start(plan(micro_batch=10))
+    assert client_of(store).get_run(log.run_id).info.run_name == "my favourite"
+
+
 def test_a_run_that_was_deleted_is_not_continued(store: Store, tmp_path: Path) -> None:
     resume_file = tmp_path / "run.json"
     first = train(store, resume_file=resume_file)

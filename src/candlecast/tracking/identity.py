@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from candlecast.tracking.redaction import REDACTED, redact
+from candlecast.training.records import TrainingPlan
 
 CODE = ("src", "pipeline", "dvc.yaml")  # params.yaml is logged as parameters
 MAX_DIFF = 200_000  # characters
@@ -53,17 +54,23 @@ def dvc_tags(environ: Mapping[str, str]) -> dict[str, str]:
     return tags
 
 
-def run_name(params: Mapping[str, Any]) -> str:
-    """Return a name that reads well in a legend, such as `16x8 bf16 lr1e-3 s0`."""
+def run_name(params: Mapping[str, Any], plan: TrainingPlan | None = None) -> str:
+    """Return a name that reads well in a legend, such as `16x8 bf16 lr1e-3 s0`.
+
+    What the parameters leave to the machine is `auto` until the plan of the training says what it became.
+    """
     accum, train = params["accum"], params["train"]
-    steps = accum["steps"]
+    micro_batch, steps, precision = accum["micro_batch"], accum["steps"], train["precision"]
+    if plan is not None:
+        micro_batch = plan.micro_batch if micro_batch == "auto" else micro_batch
+        precision = plan.precision if precision == "auto" else precision
     if steps is None:
-        whole = isinstance(accum["micro_batch"], int)
-        steps = -(-accum["effective_batch"] // accum["micro_batch"]) if whole else accum["effective_batch"]
+        whole = accum["effective_batch"]
+        steps = -(-whole // micro_batch) if isinstance(micro_batch, int) else whole
     rate = re.sub(r"e([+-])0*", r"e\1", f"{train['peak_lr']:.0e}").replace("e+", "e")
     if float(rate) != train["peak_lr"]:
         rate = f"{train['peak_lr']:g}"
-    return f"{accum['micro_batch']}x{steps} {train['precision']} lr{rate} s{params['seed']}"
+    return f"{micro_batch}x{steps} {precision} lr{rate} s{params['seed']}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import json
 import logging
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 from mlflow import MlflowClient
@@ -46,12 +46,20 @@ logger = logging.getLogger(__name__)
 class MLflowObserver:
     """Writes one training into one run; implements `candlecast.training.records.Observer`.
 
-    A run that is continued already holds points up to some update. What a resumed training repeats is left
-    out, since MLflow would keep both.
+    A run that is continued already holds points up to some update, and its totals where the training itself
+    was over. What a resumed training repeats is left out, since MLflow would keep both. `name_of` gives the
+    run its name once the plan is known; a name that someone else gave stays.
     """
 
-    def __init__(self, client: MlflowClient, run_id: str, buffer: MetricBuffer | None = None) -> None:
+    def __init__(
+        self,
+        client: MlflowClient,
+        run_id: str,
+        buffer: MetricBuffer | None = None,
+        name_of: Callable[[TrainingPlan | None], str] | None = None,
+    ) -> None:
         self.run_id = run_id
+        self._name_of = name_of
         self.buffer = buffer or MetricBuffer(client, run_id)
         self._client = client
         self._events: list[TrainingEvent] = []
@@ -60,14 +68,17 @@ class MLflowObserver:
         self._newest: UpdateRecord | None = None
         self._logged = self._last_step("samples_seen")
         self._validated = self._last_step("val/loss")
+        self._over = bool(client.get_metric_history(run_id, "total/seconds"))
 
     def on_start(self, plan: TrainingPlan) -> None:
         """Log what the parameters leave open: the sizes, precision and device that were resolved."""
         self._every = -(-(plan.total_updates or 0) // MAX_CURVE_POINTS)
         self._resumed = plan.resumed_update
-        known = self._client.get_run(self.run_id).data.params
+        run = self._client.get_run(self.run_id)
+        if self._name_of is not None and run.info.run_name == self._name_of(None):
+            self._client.update_run(self.run_id, name=self._name_of(plan))
         values = {f"plan.{name}": str(getattr(plan, name)) for name in RESOLVED}
-        new = [Param(name, value) for name, value in values.items() if name not in known]
+        new = [Param(name, value) for name, value in values.items() if name not in run.data.params]
         self._client.log_batch(self.run_id, params=new)
         updates = list(plan.earlier_updates)
         for validation in plan.earlier_validations:  # a killed process may not have sent them
@@ -114,7 +125,10 @@ class MLflowObserver:
         """Add the totals, and send everything."""
         if self._newest is not None:
             self._add_update(self._newest)
-        if summary.outcome != "interrupted":  # what continues would log them again, at the same step
+        # What failed or was interrupted may continue, and would log them again at the same step; a training
+        # that is over is repeated too, from its last checkpoint, where its stage failed afterwards.
+        if summary.outcome in ("finished", "stopped_early") and not self._over:
+            self._over = True
             self._add_totals(summary)
         if self.buffer.send() and self._events:
             self._write_events()
@@ -152,7 +166,9 @@ class MLflowObserver:
     def _write_events(self) -> None:
         lines = "\n".join(json.dumps(asdict(event)) for event in self._events)
         try:
-            self._client.log_text(self.run_id, f"{lines}\n", f"events/from_update_{self._resumed}.jsonl")
+            attempt = len(self._client.list_artifacts(self.run_id, "events")) + 1
+            name = f"events/{attempt}_from_update_{self._resumed}.jsonl"
+            self._client.log_text(self.run_id, f"{lines}\n", name)
         except AWAY as error:
             logger.warning("the training's events were not stored: %s", first_line(error))
 

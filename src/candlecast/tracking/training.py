@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,17 @@ from candlecast.tracking.restored import find
 from candlecast.tracking.run_file import read_run, write_run
 from candlecast.tracking.store import Store
 
+FAILURE = "failure"  # the tag with what an error said
+
 logger = logging.getLogger(__name__)
 
 
 class TrainingLog:
     """A run that is open: its id, the observer that fills it, and its files."""
 
-    def __init__(self, client: MlflowClient, run_id: str) -> None:
+    def __init__(self, client: MlflowClient, run_id: str, params: Mapping[str, Any]) -> None:
         self.run_id = run_id
-        self.observer = MLflowObserver(client, run_id)
+        self.observer = MLflowObserver(client, run_id, name_of=partial(run_name, params))
         self._client = client
 
     def files(self, *paths: Path) -> None:
@@ -57,7 +60,7 @@ def open_training(
             _describe(client, run_id, here, params, data_hash)
             if resume_file is not None:
                 write_run(resume_file, run_id)
-        log = TrainingLog(client, run_id)
+        log = TrainingLog(client, run_id, params)
     logger.info("MLflow run %s (%s) in %s", run_name(params), run_id, store.name)
     status = "KILLED"
     try:
@@ -65,7 +68,7 @@ def open_training(
         status = "FINISHED"
     except Exception as error:
         status = "FAILED"
-        _try_tag(client, run_id, "failure", first_line(error))
+        _try_tag(client, run_id, FAILURE, first_line(error))
         raise
     finally:
         _close(store, client, log, status)
@@ -123,6 +126,8 @@ def _continued(client: MlflowClient, resume_file: Path | None) -> str | None:
     client.update_run(run.info.run_id, status="RUNNING")
     for tag, value in process_tags().items():
         client.set_tag(run.info.run_id, tag, value)
+    if FAILURE in run.data.tags:  # it was of the attempt before
+        client.delete_tag(run.info.run_id, FAILURE)
     return str(run.info.run_id)
 
 
