@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -164,6 +165,33 @@ def test_a_wrong_parameter_is_one_line_and_overwrites_nothing(
     assert len(lines) == 1, done.stderr
     assert lines[0].startswith(message)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_micro_batch_left_to_the_machine_trains_once_although_its_stage_fails_at_the_end(
+    finished: Path, tmp_path: Path
+) -> None:
+    folder, checkpoints = tmp_path / "project", tmp_path / "project/.cache/checkpoints"
+    shutil.copytree(finished / "data/windows", folder / "data/windows")
+    accum = {"accum.micro_batch": "auto", "accum.steps": None, "accum.effective_batch": 32}
+    project(folder, {**SMALL, **accum})
+    (folder / "reports").mkdir()
+    (folder / "reports/training").write_text("in the way of the stage's outputs")
+    assert run(folder, "train").returncode != 0
+    assert list(checkpoints.rglob("checkpoint.safetensors"))
+
+    (folder / "reports/training").unlink()
+    done = run(folder, "train")
+    assert done.returncode == 0, done.stderr
+    assert "resumed at update" in done.stderr
+    assert "32 x 1 = 32 windows an update" in done.stderr  # memory carries them all, so they are not cut
+    assert (folder / "data/model/model.safetensors").exists()
+    assert list(checkpoints.iterdir()) == []
+    with sqlite3.connect(folder / "mlflow.db") as store:
+        assert store.execute("select name, status from runs").fetchall() == [
+            ("32x1 fp32 lr1e-3 s17", "FINISHED")
+        ]
+        totals = store.execute("select key from metrics where key like 'total/%'").fetchall()
+    assert len(totals) == len(set(totals)) > 0
 
 
 def test_a_missing_input_says_which_stage_makes_it(tmp_path: Path) -> None:
