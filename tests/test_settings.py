@@ -5,6 +5,7 @@ import pytest
 from parameters import ROOT, write_params
 
 from candlecast.errors import ParamsError
+from candlecast.params import LARGEST_WHOLE, read_params
 from candlecast.settings import load_settings
 
 
@@ -62,3 +63,68 @@ def test_a_contradiction_is_one_line_that_names_the_key(
 def test_steps_follow_from_the_effective_batch(tmp_path: Path) -> None:
     path = write_params(tmp_path / "params.yaml", {"accum.steps": None, "accum.effective_batch": 100})
     assert load_settings(path).accum.windows_per_update == 100
+
+
+# Keys whose size allocates nothing: a longer wait, a shorter history left over, a seed.
+UNBOUNDED = {
+    "seed",
+    "data.min_bars",
+    "data.yahoo.attempts",
+    "data.yahoo.timeout",
+    "data.synthetic.seed",
+    "features.warmup_bars",
+    "windows.validation_days",
+    "windows.embargo",
+    "windows.stride",
+    "train.epochs",
+    "train.reference_batch",
+    "train.validate_every",
+    "train.log_every",
+    "train.noise_every",
+    "train.noise_probe",
+}
+
+
+def whole_numbers(values: dict[str, Any], prefix: str = "") -> list[str]:
+    names = []
+    for key, value in values.items():
+        if isinstance(value, dict):
+            names += whole_numbers(value, f"{prefix}{key}.")
+        elif type(value) is int:
+            names.append(f"{prefix}{key}")
+    return names
+
+
+@pytest.mark.parametrize("key", whole_numbers(read_params(ROOT / "params.yaml")))
+def test_a_size_that_no_machine_carries_is_refused_in_one_line_that_names_it(
+    tmp_path: Path, key: str
+) -> None:
+    path = write_params(tmp_path / "params.yaml", {key: LARGEST_WHOLE})
+    if key in UNBOUNDED:
+        load_settings(path)
+        return
+    with pytest.raises(ParamsError) as error:
+        load_settings(path)
+    assert str(error.value).startswith(f"{key}: ") or key in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"model.width": 65_536}, "model.width: 65536 with 5 blocks and 1 layers makes about"),
+        (
+            {"model.width": 4096, "model.layers": 1000},
+            "model.width: 4096 with 5 blocks and 1000 layers makes about",
+        ),
+        ({"model.tcn_blocks": 18}, "model.tcn_blocks: the last of 18 blocks would reach back 262144 bars"),
+        ({"accum.steps": 10**9}, "accum.steps: 1000000000 x accum.micro_batch 16 is more than 1000000"),
+        ({"accum.micro_batch": "auto", "accum.steps": None, "accum.effective_batch": 10**7}, "accum.eff"),
+    ],
+)
+def test_sizes_are_refused_together_where_each_alone_might_do(
+    tmp_path: Path, overrides: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ParamsError) as error:
+        load_settings(write_params(tmp_path / "params.yaml", overrides))
+    assert str(error.value).startswith(message)

@@ -145,3 +145,13 @@ def require(condition: bool, message: str) -> None:
     """Raise `ParamsError(message)` unless `condition`; the message begins with the key."""
     if not condition:
         raise ParamsError(message)
+
+
+def require_at_most(record: object, section: str, **limits: int) -> None:
+    """Refuse sizes that no machine carries, before anything is allocated for them."""
+    for name, limit in limits.items():
+        value = getattr(record, name)
+        require(
+            not isinstance(value, int) or value <= limit,
+            f"{section}.{name}: {value} is too large; at most {limit}",
+        )

@@ -13,7 +13,12 @@ from candlecast.errors import EvaluationError
 from candlecast.evaluation.audit import Audit, Check
 from candlecast.evaluation.audit_features import audit_features, first_difference
 from candlecast.evaluation.audit_labels import audit_labels
-from candlecast.evaluation.audit_model import audit_model, audit_training, short_training
+from candlecast.evaluation.audit_model import (
+    audit_model,
+    audit_training,
+    causal_steps,
+    short_training,
+)
 from candlecast.evaluation.audit_split import audit_split
 from candlecast.evaluation.canary import audit_canary, leaked_score, shuffled_score
 from candlecast.evaluation.forecast import forecast
@@ -52,6 +57,13 @@ def named(leak: leaks.Leak) -> str:
 
 def test_honest_features_pass(bars):
     assert found(audit_features(bars, leaks.clean_build, leaks.WARMUP, seed=1, cuts=4)) == []
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_the_shortest_windows_can_be_audited(length):
+    config = replace(leaks.MODEL, tcn_blocks=1)
+    model, windows = build_model(config, 3, length), torch.randn(2, length, 3)
+    assert found([causal_steps(model.tcn, windows, "layer")]) == []
 
 
 def test_an_honest_label_passes(bars):

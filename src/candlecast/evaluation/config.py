@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from candlecast.params import require
+from candlecast.params import require, require_at_most
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,6 +22,7 @@ class BaselinesConfig:
         )
         for name in ("ridge_alpha", "logistic_c", "boosting_iterations", "boosting_learning_rate"):
             require(getattr(self, name) > 0, f"baselines.{name}: must be above 0")
+        require_at_most(self, "baselines", boosting_iterations=100_000)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,3 +47,11 @@ class EvaluateConfig:
             "evaluate.costs_bp: needs at least one cost, each 0 or more basis points",
         )
         require(self.calibration_simulations >= 0, "evaluate.calibration_simulations: must be 0 or more")
+        require_at_most(
+            self,
+            "evaluate",
+            batch=65_536,
+            reliability_bins=1000,
+            bootstrap_replications=1_000_000,
+            calibration_simulations=100_000,
+        )

@@ -1,10 +1,12 @@
 """The `accum` and `train` sections of the parameters."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from candlecast.errors import ParamsError
-from candlecast.params import require
+from candlecast.params import require, require_at_most
+
+_MOST_WINDOWS: Final = 1_000_000  # in an update, all of which memory holds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +40,7 @@ class AccumConfig:
             self.effective_batch is None or self.effective_batch >= 1,
             "accum.effective_batch: must be at least 1, or null",
         )
+        require_at_most(self, "accum", micro_batch=_MOST_WINDOWS, effective_batch=_MOST_WINDOWS)
         if self.steps is None:
             require(
                 self.effective_batch is not None,
@@ -49,6 +52,11 @@ class AccumConfig:
                 f"accum.effective_batch: {self.effective_batch} is not accum.micro_batch {self.micro_batch} "
                 f"x accum.steps {self.steps}; set accum.steps or accum.effective_batch to null",
             )
+        require(
+            self.windows_per_update <= _MOST_WINDOWS,
+            f"accum.steps: {self.steps} x accum.micro_batch {self.micro_batch} is more than {_MOST_WINDOWS} "
+            "windows in an update",
+        )
 
     @property
     def windows_per_update(self) -> int:
@@ -122,6 +130,7 @@ class TrainConfig:
         positive = ("epochs", "updates", "samples", "reference_batch", "beta2_half_life", "ema_half_life")
         for name in (*positive, "validate_every", "patience", "log_every", "noise_every", "processes"):
             require(getattr(self, name) is None or getattr(self, name) >= 1, f"train.{name}: at least 1")
+        require_at_most(self, "train", processes=1024)
         for name in ("seconds", "peak_lr", "clip_norm", "huber_delta"):
             require(getattr(self, name) is None or getattr(self, name) > 0, f"train.{name}: must be above 0")
         for name in ("final_lr_fraction", "warmup_fraction"):

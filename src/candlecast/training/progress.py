@@ -1,6 +1,7 @@
 """Progress for a person: a bar on a terminal, plain lines elsewhere."""
 
 import sys
+from collections import deque
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -15,6 +16,8 @@ from candlecast.training.records import (
 )
 
 LINES = 20  # of progress in a log file, whatever the length of the training
+LOOK_BACK = 5  # lines whose mean speed tells the time left: a validation, or a busy moment, is a part of it
+SMOOTHING = 0.05  # weight of the newest speed in the bar's mean
 
 
 class Progress:
@@ -25,11 +28,14 @@ class Progress:
         self._stream = sys.stderr if stream is None else stream
         self._bar: Any = None  # tqdm ships no types
         self._plan: TrainingPlan | None = None
-        self._shown = 0
+        self._shown: deque[tuple[float, int]] = deque(maxlen=LOOK_BACK + 1)  # seconds, windows; a line each
 
     def on_start(self, plan: TrainingPlan) -> None:
         """Say what is about to happen; open the bar."""
-        self._plan, self._shown = plan, plan.resumed_samples
+        self._plan = plan
+        earlier = plan.earlier_updates[-1].seconds if plan.earlier_updates else 0.0
+        self._shown.clear()
+        self._shown.append((earlier, plan.resumed_samples))
         steps = -(-plan.effective_batch // plan.micro_batch)
         resumed = f", resumed at update {plan.resumed_update}" if plan.resumed_update else ""
         self._say(
@@ -45,6 +51,7 @@ class Progress:
                 unit_scale=True,
                 file=self._stream,
                 dynamic_ncols=True,
+                smoothing=SMOOTHING,
             )
 
     def on_updates(self, records: Sequence[UpdateRecord]) -> None:
@@ -56,8 +63,8 @@ class Progress:
             self._bar.set_postfix_str(f"loss {last.loss:.4f}, lr {last.lr:.2e}")
             return
         total = self._plan.total_samples
-        if total is None or (last.samples_seen - self._shown) * LINES >= total:
-            self._shown = last.samples_seen
+        if total is None or (last.samples_seen - self._shown[-1][1]) * LINES >= total:
+            self._shown.append((last.seconds, last.samples_seen))
             self._say(
                 f"update {last.update:,}, {last.samples_seen:,} windows: loss {last.loss:.4f}, "
                 f"lr {last.lr:.2e}, {last.windows_per_second:,.0f} windows/s{self._left(last)}"
@@ -89,9 +96,11 @@ class Progress:
 
     def _left(self, last: UpdateRecord) -> str:
         assert self._plan is not None
-        if self._plan.total_samples is None or last.windows_per_second <= 0:
+        since, before = self._shown[0]
+        windows = last.samples_seen - before
+        if self._plan.total_samples is None or windows <= 0:
             return ""
-        seconds = (self._plan.total_samples - last.samples_seen) / last.windows_per_second
+        seconds = (self._plan.total_samples - last.samples_seen) * (last.seconds - since) / windows
         return f", {int(seconds) // 60}:{int(seconds) % 60:02d} left"
 
     def _say(self, line: str) -> None:

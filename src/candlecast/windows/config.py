@@ -3,7 +3,7 @@
 import datetime
 from dataclasses import dataclass
 
-from candlecast.params import require
+from candlecast.params import require, require_at_most
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,6 +24,7 @@ class WindowsConfig:
         """Refuse sizes below one and a fold that does not exist."""
         for name in ("length", "horizon", "validation_days", "folds", "stride"):
             require(getattr(self, name) >= 1, f"windows.{name}: must be at least 1")
+        require_at_most(self, "windows", length=65_536, folds=1000)
         require(self.embargo >= 0, "windows.embargo: must be 0 or more sessions")
         require(self.clip > 0, "windows.clip: must be above 0 standard deviations")
         require(
