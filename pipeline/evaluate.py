@@ -32,6 +32,7 @@ from candlecast.tracking.provenance import provenance
 from candlecast.tracking.run_file import read_run
 from candlecast.tracking.session import evaluation_run
 from candlecast.training.artifact import load_model
+from candlecast.training.memory_record import read_memory
 from candlecast.windows.store import WindowStore, load_windows
 
 MANIFEST = Path("data/raw/manifest.json")
@@ -84,6 +85,7 @@ def main() -> None:
             params=params,
             assessment=assessment,
             audit=Audit.load(REPORTS / "audit.json"),
+            memory=read_memory(REPORTS / "training"),
             provenance=provenance(os.environ, Path.cwd(), manifest.content_sha256, run_file),
         )
         write_report(inputs, REPORTS / "report.html")

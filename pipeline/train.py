@@ -20,6 +20,7 @@ from candlecast.training.config import AccumConfig, Recipe, TrainConfig
 from candlecast.training.distributed import own_device, process_group, relaunch
 from candlecast.training.history import write_history
 from candlecast.training.loop import train
+from candlecast.training.memory_record import record_memory, write_memory
 from candlecast.training.memory_table import plan_table
 from candlecast.training.progress import Progress
 from candlecast.training.rehearsal import Workload
@@ -73,6 +74,7 @@ def main() -> None:
             save_model(MODEL, result.best_state, description)
             write_run(MODEL / "run.json", log.run_id)
             write_history(HISTORY, result.updates, result.validations)
+            write_memory(HISTORY, record_memory(workload, result.micro_batch, device))
             log.files(MODEL, HISTORY)
         checkpoints.remove()
 

@@ -63,6 +63,9 @@ def _coefficients(frame: pl.DataFrame) -> dict[str, float]:
         for name, function in (("", stats.pearsonr), ("rank_", stats.spearmanr)):
             values = [_coefficient(group, function) for group in groups]
             result[f"{view}_{name}information_coefficient_score"] = float(np.mean(values))
+            if view == "daily":
+                ratio = float(np.mean(values) / np.std(values, ddof=1))
+                result[f"daily_{name}information_coefficient_ratio_score"] = ratio
     return result
 
 

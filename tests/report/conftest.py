@@ -15,6 +15,8 @@ from candlecast.evaluation.days import daily_losses
 from candlecast.evaluation.evaluate import evaluate
 from candlecast.report.inputs import ReportInputs
 from candlecast.schema import FORECASTS
+from candlecast.training.memory import MemorySplit
+from candlecast.training.memory_record import MemoryRecord
 
 CONFIG = EvaluateConfig(
     batch=8,
@@ -183,6 +185,16 @@ def make_inputs(skill: float = 0.0) -> ReportInputs:
                 Check("features", "what comes later changes nothing", "ok", "compared bit for bit"),
                 Check("data", "how the tickers were chosen", "note", "with hindsight"),
             )
+        ),
+        memory=MemoryRecord(
+            precision="bf16",
+            micro_batch=16,
+            effective_batch=128,
+            checkpoint_activations=True,
+            predicted=MemorySplit(
+                parameters=2e6, gradients=2e6, optimizer=4e6, activations=9e6, inputs=1e6, copies=2e6
+            ),
+            measured=25_000_000,
         ),
         provenance={"Commit": "a" * 40, "MLflow run": "0123abcd", "Hardware": "x86_64 CPU, 2 threads"},
     )

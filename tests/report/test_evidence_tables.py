@@ -35,6 +35,16 @@ def test_a_forecast_that_equals_the_baseline_s_is_called_the_same(inputs):
     )
     rows = evidence_table(replace(evidence, scores=equal)).rows
     assert {row.cells[-1].text for row in rows} == {"the same"}
+    assert {row.cells[3].text for row in rows} == {row.cells[4].text for row in rows} == {"\u2013"}
+
+
+def test_strategies_that_were_the_same_every_day_share_their_rows(inputs):
+    economics = inputs.assessment.economics
+    market = economics.paths[2]
+    equal = tuple(replace(market, strategy=path.strategy) for path in economics.paths)
+    rows = economics_table(replace(economics, paths=equal)).rows
+    assert [row.label for row in rows if row.label] == ["long/short, long/flat and always long"]
+    assert len(rows) == 4
 
 
 def test_every_strategy_and_cost_is_a_row_named_once(inputs):

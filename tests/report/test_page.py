@@ -60,6 +60,7 @@ def test_every_figure_has_words_for_who_cannot_see_it(page):
     [
         "not investment advice",
         "Gradient boosting",
+        "What it held in memory",
         "left out: 196 bars",
         "windows.horizon",
         "0123abcd",

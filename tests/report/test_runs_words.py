@@ -29,7 +29,7 @@ def said(found: RunsEvidence) -> str:
 def test_nothing_is_claimed_where_no_test_over_the_runs_rejects():
     text = said(evidence())
     assert "7 runs, this one included" in text
-    assert "no run is shown to be below Training mean and majority, the best baseline (p = 0.40" in text
+    assert "no run is shown to be below training mean and majority, the best baseline (p = 0.40" in text
     assert (
         "This run is not shown to be below every baseline, by Holm over 7 trainings (p = 1.00); nor" in text
     )
@@ -40,7 +40,7 @@ def test_nothing_is_claimed_where_no_test_over_the_runs_rejects():
 def test_what_the_family_shows_is_said():
     found = replace(NOTHING, any_better=0.004, adjusted=0.03, found=1, set_p_value=1.0, place=1)
     text = said(evidence(found, runs=7, trainings=11))
-    assert "some run is below Training mean" in text
+    assert "some run is below training mean" in text
     assert "This run is below every baseline, by Holm over 11 trainings (p = 0.03)." in text
     assert "The other 4 of 11 trainings in the store left none" in text
 

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -25,21 +26,39 @@ def test_nothing_is_claimed_where_no_test_rejects(inputs):
     assert "shown for none" in text
     assert "is not shown to be above 0" in text
     assert "below that of" not in text.replace("not shown to be below that of", "")
-    assert "Below every one of them: p = 0.50" in text
+    assert "below every one of them: p = 0.50" in text
+    assert "No forecast here is shown to be below the training mean" in text
 
 
 def test_what_tests_reject_is_said(inputs):
     text = plain(sentences.claim_sentences(with_p(inputs, 0.0004)))
     assert "ups came more often when up was called (p < 0.001" in text
     assert "shown for AAPL, GOOG, IBM, MSFT" in text
-    assert "is below that of Training mean and majority (p < 0.001)" in text
+    assert "is below that of training mean and majority (p < 0.001)" in text
+    assert "Some forecast here is below the training mean" in text
     assert "not shown" not in text
 
 
 def test_every_family_of_claims_has_its_sentence(inputs):
     lines = sentences.claim_sentences(inputs.assessment.evidence)
-    for start in ("Direction:", "The same", "Order of tickers", "The squared", "Does any", "Models that"):
+    for start in ("Direction:", "The same", "Order of tickers", "The squared"):
         assert any(line.startswith(start) for line in lines), start
+    assert sum("Hansen's test" in line and "model confidence set" in line for line in lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("network", "rival", "said"),
+    [
+        (0.5, 0.4, "keeps the network, with training mean and majority."),
+        (0.5, 0.0, "keeps the network alone."),
+        (0.0, 1.0, "leaves the network out and keeps training mean and majority."),
+    ],
+)
+def test_who_cannot_be_told_from_the_best_is_said(inputs, network, rival, said):
+    evidence = inputs.assessment.evidence
+    sets = {key: {"candlecast": network, "training_mean": rival} for key in evidence.confidence_sets}
+    lines = sentences.claim_sentences(replace(evidence, confidence_sets=sets))
+    assert sum(f"The model confidence set {said}" in line for line in lines) == 2
 
 
 @pytest.mark.parametrize(("trials", "said"), [(1, "the only training"), (12, "holds 12 trainings")])
@@ -50,8 +69,8 @@ def test_the_number_of_trainings_is_said(inputs, trials, said):
 def test_the_power_is_said_as_an_accuracy(inputs):
     power = Power(standard_error=0.024, detectable_accuracy=0.56)
     text = sentences.power_sentence(inputs.assessment.evidence, power)
-    assert "give or take 2.4 points" in text
-    assert "a true accuracy of 56.0% would be found four times in five and one of 52.0% mostly missed" in text
+    assert "would be right in 45.3% to 54.7% of windows, 19 times in 20" in text
+    assert "A true accuracy of 56.0% would be found four times in five, one of 52.0% mostly missed" in text
 
 
 def test_calls_in_one_direction_only_are_said_and_not_tested(inputs):
@@ -76,6 +95,26 @@ def test_a_strategy_that_lost_before_costs_has_no_break_even(inputs):
     assert len(lines) == 3
     assert all("there was nothing before costs" in line for line in lines)
     assert market.startswith("What always long returned is the market's")
+
+
+def test_strategies_that_were_the_same_every_day_are_told_once(inputs):
+    economics = inputs.assessment.economics
+    market = economics.paths[2]
+    equal = tuple(replace(market, strategy=path.strategy) for path in economics.paths)
+    line, last = sentences.economics_sentences(replace(economics, paths=equal), 0.95)
+    assert line.startswith("Long/short, long/flat and always long returned")
+    assert "one that equals it, as here, shows no skill" in last
+
+
+def test_a_strategy_that_hardly_trades_is_not_given_a_break_even(inputs):
+    economics = inputs.assessment.economics
+    path = economics.paths[2]
+    still = replace(path, gross=np.full(len(path.gross), 0.001), turnover=np.full(len(path.gross), 1 / 252))
+    line, _ = sentences.economics_sentences(replace(economics, paths=(still,)), 0.95)
+    assert "it hardly traded: costs of 20 bp would have taken 0.20% a year" in line
+    busy = replace(still, turnover=np.full(len(path.gross), 0.2))
+    line, _ = sentences.economics_sentences(replace(economics, paths=(busy,)), 0.95)
+    assert "costs of 50 bp would have taken all of it" in line
 
 
 def test_a_test_that_rejects_too_often_without_skill_is_named(inputs):

@@ -17,7 +17,7 @@ def test_the_best_baseline_is_the_lowest_error_and_the_highest_score():
 
 def test_each_column_marks_one_best_baseline_and_the_differences_sign(inputs):
     table = headline_table(inputs.metrics)
-    names = list(SCORES)
+    names = [score for score in SCORES if score.compared]
     assert len(table.heads) == len(names)
     for column, score in enumerate(names):
         baselines = [row for row in table.rows if row.kind == "baseline"]
@@ -36,6 +36,12 @@ def test_a_score_that_a_thin_universe_lacks_has_no_column(inputs):
         "test": {k: v for k, v in inputs.metrics["test"].items() if not k.startswith("daily_")},
     }
     assert len(headline_table(trimmed).heads) == len(headline_table(inputs.metrics).heads) - 1
+
+
+def test_the_differences_are_left_to_a_table_of_intervals(inputs):
+    kinds = [row.kind for row in headline_table(inputs.metrics, differences=False).rows]
+    assert "difference" not in kinds
+    assert kinds == [row.kind for row in headline_table(inputs.metrics).rows if row.kind != "difference"]
 
 
 def test_tickers_left_out_are_listed_with_the_reason(inputs):

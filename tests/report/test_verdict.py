@@ -80,10 +80,15 @@ def test_the_lead_names_the_best_baseline_of_each_score(inputs):
         },
     }
     text = lead(metrics)
+    assert "in 51.2% of windows, against 53.0% by the best baseline, ridge and logistic regression." in text
     assert (
-        "right in 51.2% of windows; the best baseline (Ridge and logistic regression) reached 53.0%" in text
+        "return was 1.00% above that of forecasting the training mean; that of the best baseline, zero "
+        "return, 0.20% above it." in text
     )
-    assert (
-        "\u22121.00% of the training mean's squared error; the best baseline (Zero return) \u22120.20%"
-        in text
-    )
+
+
+def test_the_lead_says_when_the_network_called_what_a_baseline_did():
+    same = {"directional_accuracy": 0.541, "out_of_sample_r2_score": 0.0}
+    text = lead({"test": same, "validation": {}, "baselines": {"training_mean": same}})
+    assert "just as often as by the best baseline, training mean and majority" in text
+    assert "was equal to that of forecasting the training mean, the best baseline." in text

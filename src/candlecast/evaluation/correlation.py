@@ -16,6 +16,10 @@ import polars as pl
 
 MIN_TICKERS: Final = 3
 MIN_DAYS: Final = 3
+RATIOS: Final = {
+    "daily_information_coefficient_ratio_score": "pearson",
+    "daily_rank_information_coefficient_ratio_score": "spearman",
+}
 
 _FORECAST, _REALISED = "forecast_return", "realised_return"
 
@@ -36,8 +40,9 @@ def ticker_coefficients(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def information_scores(frame: pl.DataFrame) -> dict[str, float]:
-    """Return the mean daily, the pooled and the mean ticker coefficient, linear and by rank.
+    """Return the mean daily, the pooled and the mean ticker coefficient, linear and by rank, and the ICIR.
 
+    ICIR is the mean of the daily coefficients over their standard deviation (ddof 1), not annualised.
     The daily ones are left out when no day has `MIN_TICKERS` tickers, the ticker ones when no ticker has
     `MIN_DAYS` days: a coefficient of two points says nothing, and a made-up 0 would look like a finding.
     """
@@ -48,6 +53,9 @@ def information_scores(frame: pl.DataFrame) -> dict[str, float]:
         if table.height:
             scores[f"{view}_information_coefficient_score"] = _mean(table["pearson"])
             scores[f"{view}_rank_information_coefficient_score"] = _mean(table["spearman"])
+    if views["daily"].height > 1:
+        for name, kind in RATIOS.items():
+            scores[name] = _ratio(views["daily"][kind])
     return scores
 
 
@@ -78,3 +86,9 @@ def _mean(series: pl.Series) -> float:
     mean = series.mean()
     assert isinstance(mean, float)
     return mean
+
+
+def _ratio(daily: pl.Series) -> float:
+    spread = daily.std()
+    assert isinstance(spread, float)
+    return _mean(daily) / spread if spread > 0 else 0.0

@@ -169,6 +169,7 @@ class _Coefficients:
         for kind, name in (("pearson", "information"), ("spearman", "rank_information")):
             total = drawn.sum(axis=1)
             scores[f"daily_{name}_coefficient_score"] = drawn @ self._daily[kind] / np.maximum(total, 1)
+            scores[f"daily_{name}_coefficient_ratio_score"] = _ratio(drawn, self._daily[kind])
         for view, groups in self._groups.items():
             linear, ranked = [], []
             for rows, orders in zip(groups, self._orders[view], strict=True):
@@ -178,6 +179,17 @@ class _Coefficients:
             scores[f"{view}_information_coefficient_score"] = np.mean(linear, axis=0)
             scores[f"{view}_rank_information_coefficient_score"] = np.mean(ranked, axis=0)
         return {name: scores[name] for name in self._names}
+
+
+def _ratio(drawn: Floats, daily: Floats) -> Floats:
+    """Return mean over standard deviation (ddof 1) of a daily series [resamples]; 0 where it is constant."""
+    total = drawn.sum(axis=1)
+    mean = drawn @ daily / np.maximum(total, 1)
+    apart = (drawn * (daily - mean[:, None]) ** 2).sum(axis=1)
+    spread = np.sqrt(apart / np.maximum(total - 1, 1))
+    constant = 1e-12 * np.abs(daily).max(initial=1e-300)
+    ratio: Floats = np.divide(mean, spread, out=np.zeros_like(mean), where=spread > constant)
+    return ratio
 
 
 def _correlation(weights: Floats, left: Floats, right: Floats) -> Floats:

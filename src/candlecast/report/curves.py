@@ -10,6 +10,7 @@ from candlecast.evaluation.assess import Economics
 from candlecast.evaluation.breakdown import CALLED_UP, UP
 from candlecast.report.drawing import BASELINE, MODEL, MUTED, Drawing, canvas, date_axis, to_svg
 from candlecast.report.scores import label
+from candlecast.report.sentences import distinct_paths
 
 ROLLING_DAYS: Final = 63  # a quarter; a third of a shorter span
 
@@ -36,23 +37,24 @@ def rolling_accuracy(frame: pl.DataFrame, baseline: pl.DataFrame) -> Drawing:
         date_axis(axes)
         svg = to_svg(figure, "rolling", alt)
     caption = "Neighbouring points share most of their days: a smooth line is no sign of stability."
+    if series["Candlecast"].equals(series[name]):
+        caption += " Both called the same, so one line covers the other."
     return Drawing("rolling", "Accuracy through time", svg, alt, caption)
 
 
 def capital_curves(economics: Economics, shown_bp: float) -> Drawing:
     """Draw each strategy's compounded capital before costs, and the first one's after costs of `shown_bp`."""
-    styles = dict(zip((path.strategy for path in economics.paths), ("-", "--", ":"), strict=True))
-    colours = dict(zip(styles, (MODEL, MODEL, BASELINE), strict=True))
+    looks = {"long/short": (MODEL, "-"), "long/flat": (MODEL, "--"), "always long": (BASELINE, ":")}
+    followed = distinct_paths(economics)
     finals = {}
     with canvas("capital") as figure:
         axes = figure.subplots()
         axes.axhline(1, color=MUTED, linewidth=0.8)
-        for path in economics.paths:
+        for name, path in followed:
             capital = np.cumprod(1 + path.gross)
-            finals[f"{path.strategy} before costs"] = capital[-1]
-            axes.plot(
-                path.dates, capital, styles[path.strategy], color=colours[path.strategy], label=path.strategy
-            )
+            finals[f"{name} before costs"] = capital[-1]
+            colour, style = looks[path.strategy]
+            axes.plot(path.dates, capital, style, color=colour, label=name)
         first = economics.paths[0]
         net = np.cumprod(1 + first.net(shown_bp))
         finals[f"{first.strategy} at {shown_bp:g} bp"] = net[-1]
@@ -68,6 +70,8 @@ def capital_curves(economics: Economics, shown_bp: float) -> Drawing:
         )
         svg = to_svg(figure, "capital", alt)
     caption = "Before costs unless said. One path of history; another would look different."
+    if len(followed) < len(economics.paths):
+        caption += " Strategies that took the same positions every day share a line."
     return Drawing("capital", "Capital", svg, alt, caption)
 
 
@@ -88,12 +92,15 @@ def noise_scale(history: pl.DataFrame) -> Drawing | None:
     with canvas("noise") as figure:
         axes = figure.subplots()
         seen = measured["samples_seen"].to_numpy()
-        high = measured["noise_high"].to_numpy()
-        high = np.where(np.isfinite(high), high, np.nan)
-        axes.fill_between(seen, measured["noise_low"], high, color=MODEL, alpha=0.15, linewidth=0)
+        low, high = (measured[name].to_numpy() for name in ("noise_low", "noise_high"))
+        top = 3 * max(float(measured["noise_scale"].to_numpy().max()), batch)
+        unbounded = not np.isfinite(high).all()
+        high = np.where(np.isfinite(high), high, top)
+        axes.fill_between(seen, low, np.maximum(low, high), color=MODEL, alpha=0.15, linewidth=0)
         axes.plot(seen, measured["noise_scale"], color=MODEL, label="noise scale, with its 90% interval")
         axes.axhline(batch, color=BASELINE, linestyle="--", linewidth=1, label="effective batch")
         axes.set_yscale("log")
+        axes.set_ylim(top=top if unbounded else None)
         axes.yaxis.set_major_formatter(
             LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(2, 0.5))
         )
@@ -106,6 +113,8 @@ def noise_scale(history: pl.DataFrame) -> Drawing | None:
         "Below the noise scale a larger batch takes cleaner steps almost in proportion; far above it, "
         "windows are spent for little."
     )
+    if unbounded:
+        caption += " Where the band reaches the upper edge it has no upper bound."
     return Drawing("noise", "Gradient noise and the effective batch", svg, alt, caption)
 
 

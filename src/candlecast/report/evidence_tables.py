@@ -6,8 +6,10 @@ from candlecast.evaluation.bootstrap import Interval
 from candlecast.evaluation.calibration import PLANTED_ACCURACY, Calibrated
 from candlecast.evaluation.evidence import Evidence
 from candlecast.report.scores import SCORES, Score, label, percent, plain, share
+from candlecast.report.sentences import distinct_paths
 from candlecast.report.tables import Cell, Row, Table
 
+_NONE = "\u2013"
 _WORDS = {1: ("better", "better"), 0: ("cannot tell", ""), -1: ("worse", "worse")}
 
 
@@ -30,12 +32,13 @@ def evidence_table(evidence: Evidence) -> Table:
         score = evidence.score(shown.name)
         apart = score.difference_interval
         # One forecast twice, as when only one direction is ever called: not even a doubt.
-        word, mark = ("the same", "") if apart.low == apart.high == 0 else _WORDS[score.gain]
+        same = apart.low == apart.high == 0
+        word, mark = ("the same", "") if same else _WORDS[score.gain]
         cells = (
             Cell(shown.show(score.value), "strong"),
             Cell(_interval(score.interval, shown)),
             Cell(f"{label(score.baseline)}: {shown.show(score.value - score.difference)}", "words"),
-            Cell(shown.show_difference(score.difference)),
+            Cell(_NONE if same else shown.show_difference(score.difference)),
             Cell(_interval(apart, shown, difference=True)),
             Cell(word, mark),
         )
@@ -67,7 +70,8 @@ def calibration_table(calibrated: tuple[Calibrated, ...]) -> Table:
 
 
 def economics_table(economics: Economics) -> Table:
-    """Return each strategy at each cost."""
+    """Return each strategy at each cost; those that were the same day by day share their rows."""
+    names = {path.strategy: name for name, path in distinct_paths(economics)}
     heads = (
         ("Cost", "basis points of traded value"),
         ("Return a year", "252 times the mean day, after costs"),
@@ -78,7 +82,7 @@ def economics_table(economics: Economics) -> Table:
     )
     rows = [
         Row(
-            each.strategy if each.cost_bp == economics.outcomes[0].cost_bp else "",
+            names[each.strategy] if each.cost_bp == economics.outcomes[0].cost_bp else "",
             (
                 Cell(f"{each.cost_bp:g} bp"),
                 Cell(percent(each.annual_return), "strong"),
@@ -89,11 +93,14 @@ def economics_table(economics: Economics) -> Table:
             ),
         )
         for each in economics.outcomes
+        if each.strategy in names
     ]
     return Table(heads, tuple(rows))
 
 
 def _interval(interval: Interval, shown: Score, difference: bool = False) -> str:
+    if interval.low == interval.high:  # of a forecast that never changes: the same in every resample
+        return _NONE
     show = shown.show_difference if difference else shown.show
     return f"{show(interval.low)} to {show(interval.high)}"
 

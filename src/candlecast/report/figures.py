@@ -17,7 +17,6 @@ from candlecast.evaluation.breakdown import (
     return_deciles,
 )
 from candlecast.report.drawing import (
-    BAD,
     BASELINE,
     INK,
     MODEL,
@@ -192,7 +191,7 @@ def confusion_matrix(frame: pl.DataFrame) -> Drawing:
         for x, called in enumerate(sides):
             for y, realised in enumerate(sides):
                 count = cells[realised, called]
-                colour = MODEL if called == realised else BAD
+                colour = MODEL if called == realised else MUTED
                 axes.add_patch(
                     Rectangle((x, y), 0.97, 0.95, color=colour, alpha=0.08 + 0.6 * count / total, linewidth=0)
                 )
@@ -217,7 +216,7 @@ def confusion_matrix(frame: pl.DataFrame) -> Drawing:
         "Called and realised direction",
         svg,
         alt,
-        "Blue was called right, red wrong; the stronger the colour, the more often.",
+        "Blue was called right, grey wrong; the stronger the colour, the more often.",
     )
 
 
@@ -246,14 +245,17 @@ def accuracy_bars(frame: pl.DataFrame, by: str) -> Drawing:
             color=BASELINE,
             markerfacecolor=PAPER,
             markersize=5.5,
-            label="always up",
+            label="Always up",
         )
-        axes.plot(table["directional_accuracy"], places, "o", color=MODEL, markersize=6.5, label="candlecast")
+        axes.plot(table["directional_accuracy"], places, "o", color=MODEL, markersize=6.5, label="Candlecast")
         axes.set_yticks(places, labels)
         axes.set_ylim(len(labels) - 0.4, -0.6)
         axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         axes.set_xlabel("directional accuracy")
         figure.legend(ncols=2, loc="outside upper left", fontsize=8.5)
         svg = to_svg(figure, name, alt)
+    same = table["directional_accuracy"].equals(table["always_up_accuracy"])
     counts = ", ".join(f"{label}: {count:,}" for label, count in zip(labels, table["windows"], strict=True))
-    return Drawing(name, f"Accuracy by {by}", svg, alt, f"Windows in each: {counts}.")
+    both = " Candlecast called up every time, so one mark covers the other." if same else ""
+    caption = f"Windows in each: {counts}.{both}"
+    return Drawing(name, f"Accuracy by {by}", svg, alt, caption)

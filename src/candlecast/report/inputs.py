@@ -11,6 +11,7 @@ from candlecast.data.manifest import Manifest
 from candlecast.evaluation.assess import Assessment
 from candlecast.evaluation.audit import Audit
 from candlecast.evaluation.evaluate import Metrics
+from candlecast.training.memory_record import MemoryRecord
 
 _COUNTERS: Final = ("update", "micro_step", "skipped_updates", "samples_seen")
 
@@ -28,6 +29,7 @@ class ReportInputs:
     params: Mapping[str, Any]  # params.yaml as read
     assessment: Assessment | None  # None: the test span is too short for intervals
     audit: Audit | None  # None: the audit was not run
+    memory: MemoryRecord | None = None  # None: the training left no record
     provenance: Mapping[str, str]  # label -> value: commit, data hash, versions, hardware, MLflow run, ...
 
 

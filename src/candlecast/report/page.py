@@ -11,8 +11,10 @@ from candlecast.files import write_text
 from candlecast.report import curves, evidence_tables, figures, sentences, tables
 from candlecast.report.drawing import Drawing
 from candlecast.report.inputs import ReportInputs
+from candlecast.report.memory_words import memory_sentence, memory_table
 from candlecast.report.noise import noise_sentences
 from candlecast.report.runs_words import runs_sentences
+from candlecast.report.scores import SCORES
 from candlecast.report.verdict import answer, lead
 
 
@@ -41,13 +43,16 @@ def render(inputs: ReportInputs) -> str:
             inputs.history, inputs.validation, inputs.params["accum"], inputs.params["train"]
         ),
         one_sided=sentences.one_sided_sentence(test),
-        headline=tables.headline_table(inputs.metrics),
+        headline=tables.headline_table(inputs.metrics, differences=inputs.assessment is None),
+        explained=[score for score in SCORES if score.name in inputs.metrics["test"]],
         histories=tables.history_table(inputs.manifest),
         checks=tables.check_table(inputs.manifest),
         quality=inputs.manifest.quality.summary(),
         audit=evidence_tables.audit_table(inputs.audit) if inputs.audit else None,
         params=list(tables.flatten(inputs.params)),
         noise=noise_sentences(inputs.history),
+        memory=memory_table(inputs.memory) if inputs.memory else None,
+        held=memory_sentence(inputs.memory) if inputs.memory else "",
         drawings={drawing.name: drawing for drawing in drawings},
         style=environment.get_template("report.css").render(),
         **_judgement(inputs),

@@ -3,7 +3,7 @@
 from candlecast.evaluation.claims import LOSSES
 from candlecast.evaluation.evidence import LEVEL
 from candlecast.evaluation.runs import RunsEvidence, RunsTested
-from candlecast.report.scores import label, p_value
+from candlecast.report.scores import inside, p_value
 
 
 def runs_sentences(runs: RunsEvidence, confidence: float) -> list[str]:
@@ -41,7 +41,7 @@ def _loss(loss: str, runs: RunsEvidence, confidence: float) -> str:
     tested = runs.losses[loss]
     any_better = "some run is" if tested.any_better < LEVEL else "no run is shown to be"
     return (
-        f"{LOSSES[loss].capitalize()}: {any_better} below {label(tested.benchmark)}, the best baseline "
+        f"{LOSSES[loss].capitalize()}: {any_better} below {inside(tested.benchmark)}, the best baseline "
         f"({p_value(tested.any_better)}; Hansen's test of superior predictive ability over {runs.runs:,} "
         f"runs). {_found(tested, runs.trainings)} This run is number {tested.place:,} of {runs.runs:,} and "
         f"{_in_set(tested, runs, confidence)}."

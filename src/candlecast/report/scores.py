@@ -23,11 +23,18 @@ class Score:
     explanation: str
     show: Callable[[float], str]
     show_difference: Callable[[float], str]
+    compared: bool = True  # also in the table of all models, which has room for few
 
 
 def label(model: str) -> str:
     """Return a model's name for a reader."""
     return LABELS.get(model, model.replace("_", " ").capitalize())
+
+
+def inside(model: str) -> str:
+    """Return a model's name inside a sentence."""
+    name = label(model)
+    return name if model == "candlecast" else name[0].lower() + name[1:]
 
 
 def share(value: float) -> str:
@@ -50,9 +57,19 @@ def size(value: float) -> str:
     return f"{100 * value:.3f}%"
 
 
+def fine_percent(value: float) -> str:
+    """Return a difference of small returns as a signed percentage."""
+    return f"{100 * value:+.3f}%".replace("-", "\u2212")
+
+
 def signed(value: float) -> str:
     """Return a number with its sign."""
     return f"{value:+.3f}".replace("-", "\u2212")
+
+
+def fine_signed(value: float) -> str:
+    """Return a small difference with its sign."""
+    return f"{value:+.4f}".replace("-", "\u2212")
 
 
 def plain(value: float) -> str:
@@ -88,6 +105,7 @@ SCORES: Final = (
         "Matthews' correlation of called and realised direction; 0 is no skill",
         signed,
         signed,
+        compared=False,
     ),
     Score(
         "roc_auc_score",
@@ -97,11 +115,27 @@ SCORES: Final = (
         signed,
     ),
     Score(
+        "average_precision_score",
+        "PR-AUC",
+        "average precision of ups; the share of ups is no skill",
+        plain,
+        signed,
+        compared=False,
+    ),
+    Score(
+        "log_loss_error",
+        "Log-loss",
+        "of the probability; 0.693 is one half always; lower is better",
+        plain,
+        fine_signed,
+        compared=False,
+    ),
+    Score(
         "brier_error",
         "Brier error",
         "mean squared error of the probability; 0.25 is one half always; lower is better",
         plain,
-        signed,
+        fine_signed,
     ),
     Score(
         "out_of_sample_r2_score",
@@ -115,10 +149,15 @@ SCORES: Final = (
         "RMSE",
         "root mean squared error of the log-return; lower is better",
         size,
-        percent,
+        fine_percent,
     ),
     Score(
-        "mean_absolute_error", "MAE", "mean absolute error of the log-return; lower is better", size, percent
+        "mean_absolute_error",
+        "MAE",
+        "mean absolute error of the log-return; lower is better",
+        size,
+        fine_percent,
+        compared=False,
     ),
     Score(
         "daily_rank_information_coefficient_score",
@@ -126,6 +165,22 @@ SCORES: Final = (
         "rank correlation across tickers, mean over days",
         signed,
         signed,
+    ),
+    Score(
+        "daily_information_coefficient_score",
+        "IC, daily",
+        "correlation across tickers, mean over days",
+        signed,
+        signed,
+        compared=False,
+    ),
+    Score(
+        "daily_rank_information_coefficient_ratio_score",
+        "Rank ICIR",
+        "mean of the daily rank correlation over its standard deviation, not annualised",
+        signed,
+        signed,
+        compared=False,
     ),
     Score(
         "pooled_rank_information_coefficient_score",

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from candlecast.evaluation.assess import Economics
+from candlecast.evaluation.backtest import Trading
 from candlecast.evaluation.calibration import Calibrated, Power
 from candlecast.evaluation.claims import LOSSES, Claim
 from candlecast.evaluation.evaluate import MODEL
 from candlecast.evaluation.evidence import LEVEL, Evidence
-from candlecast.report.scores import label, p_value, percent, share
+from candlecast.report.scores import inside, p_value, percent, share
 
 
 def claim_sentences(evidence: Evidence) -> list[str]:
@@ -18,13 +20,12 @@ def claim_sentences(evidence: Evidence) -> list[str]:
     families: dict[str, list[Claim]] = {}
     for claim in evidence.claims:
         families.setdefault(claim.family, []).append(claim)
+    together = dict(zip(LOSSES, families.get("any", []), strict=False))
     return [
         *(_direction(claim) for claim in families.get("direction", [])),
         *_tickers(families.get("ticker", []), evidence.horizon),
         *(_order(claim, evidence.tickers) for claim in families.get("order", [])),
-        *(_losses(loss, families.get(loss, []), evidence) for loss in LOSSES),
-        *(_together(claim) for claim in families.get("any", [])),
-        *(_set(loss, evidence) for loss in LOSSES),
+        *(_loss(loss, families.get(loss, []), together.get(loss), evidence) for loss in LOSSES),
     ]
 
 
@@ -49,13 +50,13 @@ def resampling_sentence(evidence: Evidence) -> str:
 
 def power_sentence(evidence: Evidence, power: Power) -> str:
     """Return what accuracy the span could tell from one half, and what it could not."""
-    detectable = power.detectable_accuracy
+    detectable, reach = power.detectable_accuracy, 1.96 * power.standard_error
     return (
         f"What this span can see: its {evidence.windows:,} windows lie on {evidence.days} days, outcomes "
-        f"last {evidence.horizon} bars and tickers move together. Calls without skill would be right in 50% "
-        f"of windows give or take {100 * power.standard_error:.1f} points, so a true accuracy of "
-        f"{share(detectable)} would be found four times in five and one of "
-        f"{share(0.5 + (detectable - 0.5) / 3)} mostly missed."
+        f"last {evidence.horizon} bars and tickers move together. Calls without skill that change as the "
+        f"network's probabilities do would be right in {share(0.5 - reach)} to {share(0.5 + reach)} of "
+        f"windows, 19 times in 20. A true accuracy of {share(detectable)} would be found four times in five, "
+        f"one of {share(0.5 + (detectable - 0.5) / 3)} mostly missed."
     )
 
 
@@ -78,36 +79,55 @@ def one_sided_sentence(frame: pl.DataFrame) -> str | None:
         return None
     direction = "up" if called.all() else "down"
     return (
-        f"The network called {direction} in every window of the test span: as a direction it is the same as "
-        f"always calling {direction}, and nothing in it can be tested."
+        f"The network called {direction} in every window of the test span: as a direction that is no "
+        f"forecast, and what it got right is the share of windows that went {direction}."
     )
 
 
 def economics_sentences(economics: Economics, confidence: float) -> list[str]:
     """Return break-even costs, turnover, and how far luck alone moves a year's return."""
+    dearest = max(outcome.cost_bp for outcome in economics.outcomes)
     sentences = []
-    for path in economics.paths:
+    followed = distinct_paths(economics)
+    for name, path in followed:
         interval = economics.annual_return[path.strategy]
-        broken = (
-            "there was nothing before costs"
-            if path.break_even_bp is None
-            else f"costs of {path.break_even_bp:,.0f} bp would have taken all of it"
-        )
         sentences.append(
-            f"{path.strategy.capitalize()} returned {percent(float(path.gross.mean()) * 252)} a year before "
-            f"costs ({confidence:.0%} interval {percent(interval.low)} to {percent(interval.high)}), trading "
-            f"the capital {path.turnover_a_year:.1f} times a year; {broken}."
+            f"{name.capitalize()} returned {percent(float(path.gross.mean()) * 252)} a year before costs "
+            f"({confidence:.0%} interval {percent(interval.low)} to {percent(interval.high)}), trading the "
+            f"capital {path.turnover_a_year:.1f} times a year; {_costs(path, dearest)}."
         )
+    equals = "one that equals it, as here," if len(followed) < len(economics.paths) else "one that equals it"
     sentences.append(
-        "What always long returned is the market's and took no forecast; a strategy that equals it shows no "
-        "skill, whatever its ratios."
+        f"What always long returned is the market's and took no forecast; {equals} shows no skill, whatever "
+        "its ratios."
     )
     return sentences
 
 
+def distinct_paths(economics: Economics) -> list[tuple[str, Trading]]:
+    """Return each strategy that differs day by day from those before it, named with those that do not."""
+    found: list[tuple[list[str], Trading]] = []
+    for path in economics.paths:
+        twin = next((names for names, other in found if np.array_equal(other.gross, path.gross)), None)
+        if twin is None:
+            found.append(([path.strategy], path))
+        else:
+            twin.append(path.strategy)
+    return [(_listed(names), path) for names, path in found]
+
+
+def _costs(path: Trading, dearest: float) -> str:
+    if path.break_even_bp is None:
+        return "there was nothing before costs to pay them from"
+    if path.break_even_bp > 10 * dearest:
+        taken = percent(path.turnover_a_year * dearest / 10_000).lstrip("+")
+        return f"it hardly traded: costs of {dearest:g} bp would have taken {taken} a year"
+    return f"costs of {path.break_even_bp:,.0f} bp would have taken all of it"
+
+
 def _direction(claim: Claim) -> str:
     if claim.statistic == 0:
-        return "Direction: nothing to test, as the calls or the outcomes never change."
+        return "Direction: nothing to test, as only one direction was called or only one came."
     found = claim.adjusted < LEVEL
     return (
         f"Direction: ups {'came more often' if found else 'are not shown to have come more often'} when up "
@@ -138,37 +158,43 @@ def _order(claim: Claim, tickers: int) -> str:
     )
 
 
-def _losses(loss: str, claims: list[Claim], evidence: Evidence) -> str:
-    beaten = [
-        f"{label(each.question)} ({p_value(each.adjusted)})" for each in claims if each.adjusted < LEVEL
-    ]
-    rest = [f"{label(each.question)} ({p_value(each.adjusted)})" for each in claims if each.adjusted >= LEVEL]
+def _loss(loss: str, claims: list[Claim], together: Claim | None, evidence: Evidence) -> str:
     parts = []
+    beaten, rest = ([each for each in claims if (each.adjusted < LEVEL) == found] for found in (True, False))
     if beaten:
-        parts.append(f"below that of {', '.join(beaten)}")
+        named = [f"{inside(each.question)} ({p_value(each.adjusted)})" for each in beaten]
+        parts.append(f"below that of {_listed(named)}")
     if rest:
-        parts.append(f"not shown to be below that of {', '.join(rest)}")
-    every = evidence.beats_every_baseline(loss)
+        smallest = p_value(min(each.adjusted for each in rest))
+        named = [inside(each.question) for each in rest]
+        which = f"{smallest} at the smallest" if len(rest) > 1 else smallest
+        parts.append(f"not shown to be below that of {_listed(named)} ({which})")
+    every = p_value(evidence.beats_every_baseline(loss))
     return (
-        f"The {LOSSES[loss]} is {' and '.join(parts)} (Diebold\u2013Mariano with Harvey's factor, on daily "
-        f"means; Holm over the baselines). Below every one of them: {p_value(every)}."
+        f"The {LOSSES[loss]} is {', and '.join(parts)}; below every one of them: {every}. "
+        f"{_together(together)}{_set(loss, evidence)}"
     )
 
 
-def _together(claim: Claim) -> str:
-    answer = "yes" if claim.adjusted < LEVEL else "not shown"
-    return f"{claim.question} {answer.capitalize()} ({p_value(claim.adjusted)}; {claim.test})."
+def _together(claim: Claim | None) -> str:
+    if claim is None:
+        return ""
+    shown = "Some forecast here is" if claim.adjusted < LEVEL else "No forecast here is shown to be"
+    return f"{shown} below the training mean (Hansen's test, {p_value(claim.adjusted)}). "
 
 
 def _set(loss: str, evidence: Evidence) -> str:
     size = 1 - evidence.confidence
     p_values = evidence.confidence_sets[loss]
-    inside = [label(name) for name, each in p_values.items() if each >= size]
-    network = "is" if p_values[MODEL] >= size else "is not"
-    return (
-        f"Models that the span cannot tell from the best by {LOSSES[loss]} (model confidence set at "
-        f"{evidence.confidence:.0%}): {', '.join(inside)}. The network {network} among them."
-    )
+    others = [inside(name) for name, each in p_values.items() if each >= size and name != MODEL]
+    if p_values[MODEL] < size:
+        return f"The model confidence set leaves the network out and keeps {_listed(others)}."
+    beside = f", with {_listed(others)}" if others else " alone"
+    return f"The model confidence set keeps the network{beside}."
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
 def training_sentence(

@@ -43,14 +43,18 @@ def best_baseline(metrics: Metrics, score: str) -> str:
     return chosen
 
 
-def headline_table(metrics: Metrics) -> Table:
-    """Return the test scores of the network and of every baseline, the best baseline of each score marked."""
+def headline_table(metrics: Metrics, *, differences: bool = True) -> Table:
+    """Return the test scores of the network and of every baseline, the best baseline of each score marked.
+
+    Without `differences` the network's distance to it is left out, for a table of intervals to tell.
+    """
     test: Any = metrics["test"]
     baselines: Any = metrics["baselines"]
-    shown = [score for score in SCORES if all(score.name in each for each in (test, *baselines.values()))]
+    models = (test, *baselines.values())
+    shown = [score for score in SCORES if score.compared and all(score.name in each for each in models)]
     best = {score.name: best_baseline(metrics, score.name) for score in shown} if baselines else {}
     rows = [Row(label("candlecast"), tuple(Cell(score.show(test[score.name])) for score in shown), "model")]
-    if baselines:
+    if baselines and differences:
         rows.append(_differences(shown, test, baselines, best))
     for name, values in baselines.items():
         marks = ("best" if best[score.name] == name else "" for score in shown)

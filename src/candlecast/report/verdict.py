@@ -4,13 +4,14 @@ from typing import Any, Final
 
 from candlecast.evaluation.evaluate import Metrics
 from candlecast.evaluation.evidence import LEVEL, Evidence
-from candlecast.report.scores import label, percent, share
+from candlecast.report.scores import inside, share
 from candlecast.report.tables import best_baseline
 
+_R2: Final = "out_of_sample_r2_score"
 # The direction and the size of the return: the score shown, and the daily loss that is tested.
 _HEADLINES: Final = {
     "direction": ("directional_accuracy", "brier"),
-    "size of the return": ("out_of_sample_r2_score", "squared"),
+    "size of the return": (_R2, "squared"),
 }
 
 
@@ -49,10 +50,20 @@ def lead(metrics: Metrics) -> str:
     test: Any = metrics["test"]
     baselines: Any = metrics["baselines"]
     called = best_baseline(metrics, "directional_accuracy")
-    sized = best_baseline(metrics, "out_of_sample_r2_score")
+    sized = best_baseline(metrics, _R2)
+    rival = baselines[called]["directional_accuracy"]
+    same = test["directional_accuracy"] == rival
+    beside = "just as often as" if same else f"against {share(rival)}"
+    best = f"; that of the best baseline, {inside(sized)}, {_from_mean(baselines[sized][_R2])} it"
     return (
-        f"The direction was called right in {share(test['directional_accuracy'])} of windows; the best "
-        f"baseline ({label(called)}) reached {share(baselines[called]['directional_accuracy'])}. The return "
-        f"forecast removed {percent(test['out_of_sample_r2_score'])} of the training mean's squared error; "
-        f"the best baseline ({label(sized)}) {percent(baselines[sized]['out_of_sample_r2_score'])}."
+        f"The direction was called right in {share(test['directional_accuracy'])} of windows, {beside} by "
+        f"the best baseline, {inside(called)}. The squared error of the return was {_from_mean(test[_R2])} "
+        f"that of forecasting the training mean{', the best baseline' if sized == 'training_mean' else best}."
     )
+
+
+def _from_mean(r2: float) -> str:
+    """Say an R2 as how far a squared error lies from the training mean's."""
+    if abs(r2) < 5e-5:
+        return "equal to"
+    return f"{abs(100 * r2):.2f}% {'below' if r2 > 0 else 'above'}"
