@@ -13,7 +13,7 @@ def test_the_parts_add_up_to_the_peak(inputs):
 
 
 def test_what_the_gpu_counted_stands_beside_the_prediction(inputs):
-    said = memory_sentence(inputs.memory)
+    said = memory_sentence(inputs.memory).replace("\u00a0", " ")
     assert "bf16, micro-batches of 16 and 128 windows an update, activations computed twice" in said
     assert "a peak of 19.1 MiB" in said
     assert "The GPU counted 23.8 MiB at the most, 1.25 times that." in said

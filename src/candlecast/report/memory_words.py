@@ -32,7 +32,7 @@ def memory_table(record: MemoryRecord) -> Table:
 def memory_sentence(record: MemoryRecord) -> str:
     """Return the predicted peak beside the measured one, or that none was measured."""
     twice = ", activations computed twice" if record.checkpoint_activations else ""
-    predicted = format_size(record.predicted.total)
+    predicted = _size(record.predicted.total)
     setting = (
         f"Predicted for {record.precision}, micro-batches of {record.micro_batch} and "
         f"{record.effective_batch} windows an update{twice}: a peak of {predicted}, "
@@ -41,4 +41,8 @@ def memory_sentence(record: MemoryRecord) -> str:
     if record.measured is None:
         return f"{setting} Nothing was measured: only a GPU counts what tensors hold."
     ratio = record.measured / record.predicted.total
-    return f"{setting} The GPU counted {format_size(record.measured)} at the most, {ratio:.2f} times that."
+    return f"{setting} The GPU counted {_size(record.measured)} at the most, {ratio:.2f} times that."
+
+
+def _size(size: float) -> str:
+    return format_size(size).replace(" ", "\u00a0")

@@ -77,6 +77,11 @@ def plain(value: float) -> str:
     return f"{value:.3f}"
 
 
+def fine(value: float) -> str:
+    """Return a number whose differences are small."""
+    return f"{value:.4f}"
+
+
 def p_value(value: float) -> str:
     """Return a p-value as it is usually written, in one piece."""
     if value < 0.001:
@@ -126,7 +131,7 @@ SCORES: Final = (
         "log_loss_error",
         "Log-loss",
         "of the probability; 0.693 is one half always; lower is better",
-        plain,
+        fine,
         fine_signed,
         compared=False,
     ),
@@ -134,7 +139,7 @@ SCORES: Final = (
         "brier_error",
         "Brier error",
         "mean squared error of the probability; 0.25 is one half always; lower is better",
-        plain,
+        fine,
         fine_signed,
     ),
     Score(

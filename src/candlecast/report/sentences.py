@@ -1,7 +1,8 @@
 """The tests in words, each with its p-value, and what the span could have found."""
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,8 @@ from candlecast.evaluation.evaluate import MODEL
 from candlecast.evaluation.evidence import LEVEL, Evidence
 from candlecast.report.scores import inside, p_value, percent, share
 
+_P_VALUE: Final = re.compile("p\u00a0[<=]\u00a0[0-9.]+[0-9]")
+
 
 def claim_sentences(evidence: Evidence) -> list[str]:
     """Return the answers of the tests, from the direction to all forecasts together."""
@@ -25,7 +28,7 @@ def claim_sentences(evidence: Evidence) -> list[str]:
         *(_direction(claim) for claim in families.get("direction", [])),
         *_tickers(families.get("ticker", []), evidence.horizon),
         *(_order(claim, evidence.tickers) for claim in families.get("order", [])),
-        *(_loss(loss, families.get(loss, []), together.get(loss), evidence) for loss in LOSSES),
+        *_losses([_loss(loss, families.get(loss, []), together.get(loss), evidence) for loss in LOSSES]),
     ]
 
 
@@ -79,8 +82,9 @@ def one_sided_sentence(frame: pl.DataFrame) -> str | None:
         return None
     direction = "up" if called.all() else "down"
     return (
-        f"The network called {direction} in every window of the test span: as a direction that is no "
-        f"forecast, and what it got right is the share of windows that went {direction}."
+        f"The network called {direction} in every window of the test span. As a direction that is no "
+        f"forecast: what it got right is the share of windows that went {direction}, which moves with the "
+        "market and has a wide interval."
     )
 
 
@@ -156,6 +160,19 @@ def _order(claim: Claim, tickers: int) -> str:
         "Order of tickers within a day: the mean rank correlation is "
         f"{'' if found else 'not shown to be '}above 0 ({p_value(claim.adjusted)}; {claim.test}).{thin}"
     )
+
+
+def _losses(said: list[str]) -> Iterable[str]:
+    """Yield each, in short where it differs from the one before in its subject and p-values alone."""
+    before = ""
+    for (loss, named), text in zip(LOSSES.items(), said, strict=True):
+        words = _P_VALUE.sub("p", text.replace(named, ""))
+        if words == before:
+            p_values = ", ".join(_P_VALUE.findall(text))
+            yield f"The same is true of the {LOSSES[loss]}, in this order: {p_values}."
+        else:
+            yield text
+        before = words
 
 
 def _loss(loss: str, claims: list[Claim], together: Claim | None, evidence: Evidence) -> str:
