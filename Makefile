@@ -10,7 +10,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 export DO_NOT_TRACK := true
 
 .DEFAULT_GOAL := help
-.PHONY: help repro test check ui bench deps lock clean
+.PHONY: help repro test check ui bench pitfalls deps lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ ui: $(READY)  ## open the tracking store in MLflow, on loopback
 
 bench: $(READY)  ## measure speed and memory beside the peers
 	$(BIN)/python -m benchmarks
+
+pitfalls: $(READY)  ## measure what goes wrong with accumulation, and write experiments/002-pitfalls.md
+	PYTHONPATH=src:tests $(BIN)/python -m training.pitfalls_page experiments/002-pitfalls.md
 
 deps: $(READY)  ## bring dvc.yaml's dependencies up to date with the code
 	$(BIN)/python scripts/dvc_deps.py

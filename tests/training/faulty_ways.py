@@ -7,6 +7,7 @@ micro-batches of weighted windows, with a float16-style loss scale and one overf
 from dataclasses import dataclass, field
 
 import torch
+from oracle.accumulation import losses
 from torch import Tensor
 from torch.amp.grad_scaler import GradScaler
 from torch.nn.utils import clip_grad_norm_
@@ -55,6 +56,32 @@ class Outcome:
     average: list[Tensor]
     rates: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
+
+
+def by_large_batches() -> Outcome:
+    """Train on each effective batch at once, written out with plain autograd and plain AdamW."""
+    model = small(dtype=torch.float64)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, weight_decay=0.1)
+    average = [parameter.detach().clone() for parameter in model.parameters()]
+    outcome = Outcome(model.state_dict(), average)
+    for batch in [batch for batches in epochs() for batch in batches]:
+        if OVERFLOW in batch.rows:
+            continue
+        optimizer.param_groups[0]["lr"] = rate(len(outcome.rates))
+        loss = (losses(model(batch.inputs), batch, CONFIG) * batch.weight).sum() / batch.weight.sum()
+        optimizer.zero_grad()
+        loss.backward()
+        norm = torch.cat([parameter.grad.flatten() for parameter in model.parameters()]).norm()
+        assert norm > CLIP
+        for parameter in model.parameters():
+            parameter.grad *= CLIP / (norm + 1e-6)  # torch's own guard against a norm of 0
+        optimizer.step()
+        keep = 0.5 ** (len(batch) / HALF_LIFE)
+        for value, parameter in zip(average, model.parameters(), strict=True):
+            value.copy_(keep * value + (1 - keep) * parameter.detach())
+        outcome.rates.append(rate(len(outcome.rates)))
+        outcome.losses.append(loss.item())
+    return outcome
 
 
 class RightWay:
