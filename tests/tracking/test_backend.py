@@ -1,3 +1,4 @@
+import errno
 import os
 import sqlite3
 import subprocess
@@ -5,9 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from mlflow.exceptions import MlflowException
 
 from candlecast.errors import TrackingError
-from candlecast.tracking.backend import connect, process_tags, sweep
+from candlecast.tracking.backend import answering, connect, process_tags, sweep
 from candlecast.tracking.store import Store, tracking_store
 
 LOG_ONE_RUN = """
@@ -83,6 +85,68 @@ def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "mlflow.db").write_text("this is a text file, longer than a sqlite header, by far " * 20)
     with pytest.raises(TrackingError, match=r"mlflow.db: the tracking store does not answer"):
         connect(tracking_store({}, tmp_path))
+
+
+def test_a_file_in_the_place_of_the_repository_s_cache_is_named(store: Store) -> None:
+    (store.root / "blocked").write_text("")
+    blocked = Store(f"sqlite:///{store.root}/blocked/mlflow.db", store.root, store.artifacts)
+    with pytest.raises(TrackingError, match=r"/blocked: .*; what belongs to the tracking store"):
+        connect(blocked)
+
+
+def test_a_database_that_may_not_be_written_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "mlflow.db").mkdir()
+    with pytest.raises(TrackingError, match=r"mlflow.db: Is a directory; .* make it writable"):
+        connect(tracking_store({}, tmp_path))
+
+
+def test_a_missing_driver_is_one_line_that_names_it() -> None:
+    with pytest.raises(TrackingError) as caught:
+        connect(Store("mysql://me:hidden@127.0.0.1:9/mlflow", Path(), None))
+    said = str(caught.value)
+    assert "the address needs the package that brings MySQLdb; install it with pip" in said
+    assert said.startswith("mysql://127.0.0.1:9/mlflow: ")
+    assert "hidden" not in said
+
+
+def test_a_database_that_another_program_holds_is_said_to_be_locked(store: Store) -> None:
+    assert store.database is not None
+    waiting = Store(f"{store.uri}?timeout=0.1", store.root, store.artifacts)
+    holder = sqlite3.connect(store.database, isolation_level=None)
+    client, experiment = connect(waiting)
+    holder.execute("begin exclusive")
+    try:
+        with (
+            pytest.raises(TrackingError, match=r"database is locked.*another program holds the database"),
+            answering(waiting),
+        ):
+            client.create_run(experiment)
+    finally:
+        holder.execute("rollback")
+        holder.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("(sqlite3.OperationalError) database or disk is full", "free the disk and run again"),
+        (
+            "(sqlite3.OperationalError) attempt to write a readonly database",
+            "make the file and its",
+        ),
+        ("Detected out-of-date database schema (found version 1)", "run mlflow db upgrade"),
+        ("HTTPConnectionPool: Max retries exceeded", "start the server, correct MLFLOW_TRACKING_URI"),
+    ],
+)
+def test_each_refusal_comes_with_its_own_remedy(store: Store, said: str, remedy: str) -> None:
+    with pytest.raises(TrackingError) as caught, answering(store):
+        raise MlflowException(said)
+    assert remedy in str(caught.value)
+
+
+def test_a_full_disk_is_named_with_its_file(store: Store) -> None:
+    with pytest.raises(TrackingError, match=r"/a/b.json: No space left on device"), answering(store):
+        raise OSError(errno.ENOSPC, "No space left on device", "/a/b.json")
 
 
 def test_the_sweep_ends_runs_of_dead_processes_and_no_others(store: Store) -> None:

@@ -108,6 +108,16 @@ def test_what_was_left_to_the_machine_is_named_by_what_it_became(
     assert run_name(params, plan(micro_batch=48, precision="bf16")) == expected
 
 
+def test_a_run_s_name_says_from_which_market_unless_it_is_the_bundled_one() -> None:
+    params = {
+        "accum": {"micro_batch": 16, "steps": 8, "effective_batch": None},
+        "train": {"precision": "bf16", "peak_lr": 1e-3},
+        "seed": 0,
+    }
+    names = [run_name({**params, "data": {"source": source}}) for source in ("sample", "yahoo", "files")]
+    assert names == ["16x8 bf16 lr1e-3 s0", "16x8 bf16 lr1e-3 s0 yahoo", "16x8 bf16 lr1e-3 s0 files"]
+
+
 def test_the_hash_of_a_folder_sees_names_and_contents(tmp_path: Path) -> None:
     (tmp_path / "a.npy").write_bytes(b"1")
     first = folder_hash(tmp_path)

@@ -196,11 +196,47 @@ def test_points_survive_a_store_that_goes_away_for_good(
         away.setattr(MlflowClient, "log_batch", refuse)
         away.setattr(MlflowClient, "set_terminated", refuse)
     assert (store.root / FOLDER / f"{log.run_id}.json").exists()
-    assert "the next training sends it" in caplog.text
+    assert "once it answers, the next training or evaluation or candlecast ui sends it" in caplog.text
     train(store)
     run = client_of(store).get_run(log.run_id)
     assert run.info.status == "FINISHED"
     assert run.data.metrics["train/loss"] == 0.5
+
+
+def test_what_a_training_kept_is_sent_by_the_evaluation_too(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as away, training_run({}, store.root, PARAMS, "d") as log:
+        log.observer.on_updates([update(1)])
+
+        def refuse(*arguments: object, **named: object) -> None:
+            raise OSError("no route to host")
+
+        away.setattr(MlflowClient, "log_batch", refuse)
+    write_run(tmp_path / "run.json", log.run_id)
+    evaluate(store, tmp_path / "run.json")
+    run = client_of(store).get_run(log.run_id)
+    assert run.data.metrics["train/loss"] == 1.0
+    assert run.info.status == "FINISHED"
+
+
+def test_a_training_ends_well_where_nothing_can_be_kept(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (store.root / ".cache").write_text("a file where the folder should be")
+    resume_file = store.root / ".cache" / "checkpoints" / "run.json"
+    with (
+        monkeypatch.context() as away,
+        training_run({}, store.root, PARAMS, "d", resume_file) as log,
+    ):
+        log.observer.on_updates([update(1)])
+
+        def refuse(*arguments: object, **named: object) -> None:
+            raise OSError("no route to host")
+
+        away.setattr(MlflowClient, "log_batch", refuse)
+    assert "a training that is interrupted would go on in another run" in caplog.text
+    assert "lacks its last" in caplog.text
 
 
 def evaluate(store: Store, run_file: Path, environ: dict[str, str] | None = None) -> str:

@@ -4,6 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from mlflow.utils.file_utils import local_file_uri_to_path
+from sqlalchemy import create_engine
 
 from candlecast.errors import TrackingError
 from candlecast.tracking.store import Store, quiet, tracking_store
@@ -29,6 +31,22 @@ def test_the_user_s_address_wins(tmp_path: Path) -> None:
 def test_another_sqlite_file_keeps_its_artifacts_beside_it(tmp_path: Path) -> None:
     store = tracking_store({"MLFLOW_TRACKING_URI": f"sqlite:///{tmp_path}/shared/runs.db"}, tmp_path / "a")
     assert store.artifacts == f"file://{tmp_path}/shared/mlartifacts"
+
+
+@pytest.mark.parametrize("name", ["a b", "Zürich 東京", "50%", "a%20b", "a?b=c", "a#b", "it's", "a@b"])
+def test_any_name_of_the_repository_s_folder_is_that_folder(name: str, tmp_path: Path) -> None:
+    root = tmp_path / name
+    root.mkdir()
+    store = tracking_store({}, root)
+    assert store.database == root / "mlflow.db"
+    # As SQLAlchemy and MLflow read the addresses.
+    engine = create_engine(store.uri)
+    with engine.connect():
+        pass
+    engine.dispose()
+    assert (root / "mlflow.db").exists()
+    assert store.artifacts is not None
+    assert local_file_uri_to_path(store.artifacts) == str(root / "mlartifacts")
 
 
 @pytest.mark.parametrize("uri", ["sqlite:///mlflow.db", "./mlruns", "mlruns"])

@@ -1,6 +1,9 @@
 import json
 import pickle
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,6 +122,40 @@ def test_a_damaged_file_is_named(store: WindowStore, tmp_path: Path, name: str, 
     with pytest.raises(DataError, match=rf"{name}: cannot be read .* dvc repro windows") as error:
         load_windows(tmp_path)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("test.npy", lambda ends: np.append(ends, 10_000)),
+        ("train.npy", lambda ends: np.append(-1, ends)),
+        ("train.npy", lambda ends: np.append(CONFIG.length - 2, ends)),  # its window would begin before row 0
+        ("session.npy", lambda rows: np.append(rows[:-1], 10_000)),
+        ("session.npy", lambda rows: np.append(-1, rows[1:])),
+        ("histories.npy", lambda rows: rows[:, :2]),
+        ("histories.npy", lambda rows: rows[::-1]),
+        ("histories.npy", lambda rows: np.add(rows, [1, 0, 0])),
+        ("histories.npy", lambda rows: np.add(rows, [0, 99, 0])),
+        ("histories.npy", lambda rows: np.multiply(rows, [10_000, 1, 1])),
+    ],
+)
+def test_indices_that_point_nowhere_name_their_file(
+    store: WindowStore, tmp_path: Path, name: str, change: Callable[[Any], Any]
+) -> None:
+    store.save(tmp_path)
+    changed = change(np.load(tmp_path / name)).astype(np.int32)
+    np.save(tmp_path / name, np.ascontiguousarray(changed))
+    with pytest.raises(DataError, match=rf"{re.escape(name)}: .* dvc repro windows"):
+        load_windows(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["panel.json", "split.json", "windows.json", "standardizer.json"])
+@pytest.mark.parametrize("text", ["[]", "{}", '{"length": 5, "other": 1}'])
+def test_a_record_of_another_form_is_named(store: WindowStore, tmp_path: Path, name: str, text: str) -> None:
+    store.save(tmp_path)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=rf"{re.escape(name)}: does not hold .* dvc repro windows"):
+        load_windows(tmp_path)
 
 
 def test_an_array_of_objects_is_refused(store: WindowStore, tmp_path: Path) -> None:

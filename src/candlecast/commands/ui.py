@@ -37,8 +37,10 @@ def show(root: Path, store: "Store", port: int, page: str | None = None) -> None
     port = choose_port(port)
     from candlecast.studies.experiments import add_missing_runs
     from candlecast.tracking.backend import connect, sweep
+    from candlecast.tracking.pending import deliver
 
     client, experiment = connect(store)
+    deliver(client, store.root)
     sweep(client, experiment)
     if restored := add_missing_runs(root, store):
         print(f"DVC restored {', '.join(restored)} without training: added as light runs")

@@ -13,9 +13,8 @@ from mlflow.entities import Run, RunStatus, ViewType
 from mlflow.exceptions import MlflowException
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
-from candlecast.errors import TrackingError
 from candlecast.tracking.buffer import AWAY
-from candlecast.tracking.identity import first_line
+from candlecast.tracking.refusals import refusal
 from candlecast.tracking.store import EXPERIMENT, Store
 
 HOST, PROCESS, STARTED = "process.host", "process.id", "process.started"
@@ -32,6 +31,9 @@ def _first_use(store: Store) -> Iterator[None]:
         yield
         return
     store.database.parent.mkdir(parents=True, exist_ok=True)
+    # MLflow tries for minutes to open what it may not; sqlite writes its journal beside the file.
+    if store.database.exists():
+        store.database.open("rb+").close()
     with FileLock(f"{store.database}.lock"):
         # MLflow places the artifacts of an experiment where the process that made it happened to stand,
         # for ever: also of the one named Default, which opening a fresh file makes.
@@ -60,11 +62,8 @@ def answering(store: Store) -> Iterator[None]:
     """Turn a store's refusal into a `TrackingError`, for what cannot go on without the store."""
     try:
         yield
-    except AWAY as error:
-        raise TrackingError(
-            f"{store.name}: the tracking store does not answer ({first_line(error)}); "
-            "start the server, free the disk, or unset MLFLOW_TRACKING_URI for a local store"
-        ) from None
+    except (*AWAY, ImportError) as error:  # a driver may be missing
+        raise refusal(store, error) from None
 
 
 def _create(client: MlflowClient, store: Store) -> str:

@@ -1,20 +1,21 @@
 """An evaluation's part of a run: test scores, figures, the report."""
 
 import logging
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mlflow import MlflowClient
-from mlflow.entities import Metric, Run
+from mlflow.entities import Run
 
 from candlecast.tracking.artifacts import log_files
 from candlecast.tracking.backend import answering, connect
 from candlecast.tracking.buffer import AWAY
 from candlecast.tracking.comparable import SPAN, read_daily_losses
+from candlecast.tracking.entries import log_scores
 from candlecast.tracking.identity import dvc_tags, first_line
+from candlecast.tracking.pending import deliver
 from candlecast.tracking.restored import RESTORED, find, is_of_experiment, stand_in
 from candlecast.tracking.run_file import read_run
 from candlecast.tracking.store import ROLE, Store
@@ -34,16 +35,8 @@ class EvaluationLog:
 
         An evaluation that runs again and finds the same leaves no second point.
         """
-        now = int(time.time() * 1000)
         try:
-            known = self.client.get_run(self.run_id).data.metrics
-            metrics = [
-                Metric(f"{part}/{name}", value, now, 0)
-                for part, scores in parts.items()
-                for name, value in scores.items()
-                if known.get(f"{part}/{name}") != value
-            ]
-            self.client.log_batch(self.run_id, metrics=metrics)
+            log_scores(self.client, self.run_id, parts)
         except AWAY as error:
             logger.warning("the scores are not in the tracking store: %s", first_line(error))
 
@@ -90,6 +83,7 @@ def open_evaluation(
     client, experiment = connect(store)
     tags = dvc_tags(environ)
     with answering(store):
+        deliver(client, store.root)
         trained = find(client, source_id)
         own = trained is not None and is_of_experiment(trained, tags)
         run_id = source_id if own else stand_in(client, experiment, source_id, params, tags)

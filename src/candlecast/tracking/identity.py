@@ -57,7 +57,8 @@ def dvc_tags(environ: Mapping[str, str]) -> dict[str, str]:
 def run_name(params: Mapping[str, Any], plan: TrainingPlan | None = None) -> str:
     """Return a name that reads well in a legend, such as `16x8 bf16 lr1e-3 s0`.
 
-    What the parameters leave to the machine is `auto` until the plan of the training says what it became.
+    What the parameters leave to the machine is `auto` until the plan of the training says what it became. The
+    source of the bars follows where it is not the bundled sample, so that two markets are told apart.
     """
     accum, train = params["accum"], params["train"]
     micro_batch, steps, precision = accum["micro_batch"], accum["steps"], train["precision"]
@@ -70,7 +71,9 @@ def run_name(params: Mapping[str, Any], plan: TrainingPlan | None = None) -> str
     rate = re.sub(r"e([+-])0*", r"e\1", f"{train['peak_lr']:.0e}").replace("e+", "e")
     if float(rate) != train["peak_lr"]:
         rate = f"{train['peak_lr']:g}"
-    return f"{micro_batch}x{steps} {precision} lr{rate} s{params['seed']}"
+    source = params.get("data", {}).get("source", "sample")
+    market = "" if source == "sample" else f" {source}"
+    return f"{micro_batch}x{steps} {precision} lr{rate} s{params['seed']}{market}"
 
 
 @dataclass(frozen=True, slots=True)

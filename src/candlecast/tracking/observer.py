@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
+import psutil
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
 
@@ -62,6 +63,8 @@ class MLflowObserver:
         self._name_of = name_of
         self.buffer = buffer or MetricBuffer(client, run_id)
         self._client = client
+        self._process = psutil.Process()
+        self._process.cpu_percent()  # from here on
         self._events: list[TrainingEvent] = []
         self._every = 1
         self._resumed = 0
@@ -74,12 +77,7 @@ class MLflowObserver:
         """Log what the parameters leave open: the sizes, precision and device that were resolved."""
         self._every = -(-(plan.total_updates or 0) // MAX_CURVE_POINTS)
         self._resumed = plan.resumed_update
-        run = self._client.get_run(self.run_id)
-        if self._name_of is not None and run.info.run_name == self._name_of(None):
-            self._client.update_run(self.run_id, name=self._name_of(plan))
-        values = {f"plan.{name}": str(getattr(plan, name)) for name in RESOLVED}
-        new = [Param(name, value) for name, value in values.items() if name not in run.data.params]
-        self._client.log_batch(self.run_id, params=new)
+        self._log_plan(plan)
         updates = list(plan.earlier_updates)
         for validation in plan.earlier_validations:  # a killed process may not have sent them
             before = [record for record in updates if record.update <= validation.update]
@@ -87,6 +85,17 @@ class MLflowObserver:
             self.on_updates(before)
             self.on_validation(validation)
         self.on_updates(updates)
+
+    def _log_plan(self, plan: TrainingPlan) -> None:
+        values = {f"plan.{name}": str(getattr(plan, name)) for name in RESOLVED}
+        try:
+            run = self._client.get_run(self.run_id)
+            if self._name_of is not None and run.info.run_name == self._name_of(None):
+                self._client.update_run(self.run_id, name=self._name_of(plan))
+            new = [Param(name, value) for name, value in values.items() if name not in run.data.params]
+            self._client.log_batch(self.run_id, params=new)
+        except AWAY as error:
+            logger.warning("the resolved sizes are not in the tracking store: %s", first_line(error))
 
     def on_updates(self, records: Sequence[UpdateRecord]) -> None:
         """Add the updates that the run does not hold yet."""
@@ -156,6 +165,8 @@ class MLflowObserver:
             "samples_seen": record.samples_seen,
             "epoch": record.epoch,
             "seconds": record.seconds,
+            "system/cpu_percent": self._process.cpu_percent(),  # since the point before; 100 is one core
+            "system/memory_mib": self._process.memory_info().rss / 1024**2,
         }
         if record.noise is not None and record.noise.scale is not None:
             values["train/noise_scale"] = record.noise.scale

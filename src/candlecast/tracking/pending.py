@@ -39,6 +39,9 @@ def deliver(client: MlflowClient, root: Path) -> int:
             path.rename(claimed)
         except FileNotFoundError:  # another process was faster
             continue
+        except OSError as error:
+            logger.warning("%s cannot be sent: %s; make its folder writable", path, error.strerror)
+            continue
         try:
             sent += _send(client, json.loads(claimed.read_text(encoding="utf-8")))
             claimed.unlink()

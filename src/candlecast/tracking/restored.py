@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlflow import MlflowClient
-from mlflow.entities import Metric, Param, Run
+from mlflow.entities import Metric, Run
 from mlflow.exceptions import MlflowException
 
-from candlecast.tracking.identity import flatten, run_name
+from candlecast.tracking.entries import log_params, log_scores
+from candlecast.tracking.identity import run_name
 
 RESTORED = "restored.from"
 TRAINING_METRICS = ("train/", "val/", "total/")
@@ -71,9 +72,7 @@ def stand_in(
         experiment, tags={**tags, RESTORED: source_id, "mlflow.note.content": note}, run_name=name
     )
     run_id: str = run.info.run_id
-    values = [Param(key, value) for key, value in flatten(params).items()]
-    for start in range(0, len(values), 100):
-        client.log_batch(run_id, params=values[start : start + 100])
+    log_params(client, run_id, params)
     if source is not None:
         now = run.info.start_time
         copied = [
@@ -95,12 +94,6 @@ def complete_stand_in(
 ) -> str:
     """Make a whole light run, scores of the evaluation included, and return its id."""
     run_id = stand_in(client, experiment, source_id, params, tags)
-    now = client.get_run(run_id).info.start_time
-    points = [
-        Metric(f"{part}/{name}", value, now, 0)
-        for part, values in scores.items()
-        for name, value in values.items()
-    ]
-    client.log_batch(run_id, metrics=points)
+    log_scores(client, run_id, scores)
     client.set_terminated(run_id)
     return run_id

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from candlecast.errors import TrackingError
 
@@ -35,7 +36,7 @@ class Store:
         """Return the sqlite file of a local store, None for a server or another database."""
         if not self.uri.startswith("sqlite:///"):
             return None
-        return Path(self.uri.removeprefix("sqlite:///").partition("?")[0])
+        return Path(unquote(self.uri.removeprefix("sqlite:///").partition("?")[0]))
 
     @property
     def is_server(self) -> bool:
@@ -70,7 +71,7 @@ def tracking_store(environ: Mapping[str, str], root: Path) -> Store:
     MLFLOW_TRACKING_URI wins; without it the store is `mlflow.db` in DVC_ROOT, or in `root` outside DVC.
     """
     home = Path(environ.get("DVC_ROOT") or root).resolve()
-    uri = environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{home / 'mlflow.db'}"
+    uri = environ.get("MLFLOW_TRACKING_URI") or _sqlite(home / "mlflow.db")
     if "://" not in uri:
         raise TrackingError(
             "MLFLOW_TRACKING_URI: names a folder, which MLflow no longer writes to, or lacks http://; "
@@ -82,9 +83,14 @@ def tracking_store(environ: Mapping[str, str], root: Path) -> Store:
     if not store.database.is_absolute():
         raise TrackingError(
             f"MLFLOW_TRACKING_URI: {store.name} is relative, and a queued experiment's folder is deleted "
-            f"with it; give sqlite:///{home / 'mlflow.db'} or unset it"
+            f"with it; give {_sqlite(home / 'mlflow.db')} or unset it"
         )
     return Store(uri, home, (store.database.parent / "mlartifacts").as_uri())
+
+
+def _sqlite(path: Path) -> str:
+    # The driver decodes the path, and takes what follows a question mark for settings.
+    return f"sqlite:///{re.sub('[%?#]', lambda found: quote(found[0]), str(path))}"
 
 
 def quiet(environ: MutableMapping[str, str]) -> None:

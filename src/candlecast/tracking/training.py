@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from mlflow import MlflowClient
-from mlflow.entities import Dataset, DatasetInput, Param
+from mlflow.entities import Dataset, DatasetInput
 
 from candlecast.seeding import environment
 from candlecast.tracking.artifacts import log_files
 from candlecast.tracking.backend import answering, connect, process_tags, sweep
-from candlecast.tracking.buffer import AWAY
-from candlecast.tracking.identity import code_state, dvc_tags, first_line, flatten, run_name
+from candlecast.tracking.buffer import AWAY, MetricBuffer
+from candlecast.tracking.entries import log_params
+from candlecast.tracking.identity import code_state, dvc_tags, first_line, run_name
 from candlecast.tracking.observer import MLflowObserver
 from candlecast.tracking.pending import deliver, keep_for_later
 from candlecast.tracking.restored import find
@@ -59,7 +60,7 @@ def open_training(
             run_id = client.create_run(experiment, tags=tags, run_name=run_name(params)).info.run_id
             _describe(client, run_id, here, params, data_hash)
             if resume_file is not None:
-                write_run(resume_file, run_id)
+                _remember(resume_file, run_id)
         log = TrainingLog(client, run_id, params)
     logger.info("MLflow run %s (%s) in %s", run_name(params), run_id, store.name)
     status = "KILLED"
@@ -74,6 +75,15 @@ def open_training(
         _close(store, client, log, status)
 
 
+def _remember(resume_file: Path, run_id: str) -> None:
+    try:
+        write_run(resume_file, run_id)
+    except OSError as error:
+        logger.warning(
+            "%s: %s; a training that is interrupted would go on in another run", resume_file, error.strerror
+        )
+
+
 def _close(store: Store, client: MlflowClient, log: TrainingLog, status: str) -> None:
     buffer = log.observer.buffer
     try:
@@ -84,8 +94,26 @@ def _close(store: Store, client: MlflowClient, log: TrainingLog, status: str) ->
         logger.warning("the tracking store does not answer (%s)", first_line(error))
         sent = False
     if not sent:
-        kept = keep_for_later(store.root, log.run_id, status, buffer.points)
-        logger.warning("%s keeps what the tracking store did not take; the next training sends it", kept)
+        _keep(store, log.run_id, status, buffer)
+
+
+def _keep(store: Store, run_id: str, status: str, buffer: MetricBuffer) -> None:
+    try:
+        kept = keep_for_later(store.root, run_id, status, buffer.points)
+    except OSError as error:
+        logger.warning(
+            "run %s lacks its last %d points: the tracking store did not take them, and %s: %s",
+            run_id,
+            len(buffer.points),
+            error.filename,
+            error.strerror,
+        )
+        return
+    logger.warning(
+        "%s keeps what the tracking store did not take; once it answers, the next training or evaluation or "
+        "candlecast ui sends it",
+        kept,
+    )
 
 
 def _tags(environ: Mapping[str, str], here: Path, data_hash: str) -> dict[str, str]:
@@ -104,9 +132,7 @@ def _tags(environ: Mapping[str, str], here: Path, data_hash: str) -> dict[str, s
 def _describe(
     client: MlflowClient, run_id: str, here: Path, params: Mapping[str, Any], data_hash: str
 ) -> None:
-    values = [Param(key, value) for key, value in flatten(params).items()]
-    for start in range(0, len(values), 100):  # what MLflow takes in one call
-        client.log_batch(run_id, params=values[start : start + 100])
+    log_params(client, run_id, params)
     source = params.get("data", {}).get("source", "windows")
     # A digest is at most 36 characters; the tag data.sha256 holds all of it.
     dataset = Dataset(name=source, digest=data_hash[:32], source_type="dvc", source="data/windows")

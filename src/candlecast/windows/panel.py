@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from candlecast.errors import DataError
 from candlecast.schema import FEATURE_KEYS, check
-from candlecast.windows.arrays import load_array, read_json, save_array, write_json
+from candlecast.windows.arrays import REMEDY, load_array, read_json, refuse_outside, save_array, write_json
 
 _ARRAYS: Final = ("features", "target", "date", "session", "ticker", "segment")
 _DAYS: Final = np.dtype("datetime64[D]")
@@ -142,12 +142,14 @@ class Panel:
         int32 = np.dtype(np.int32)
         session = load_array(folder / "session.npy", int32)
         histories = load_array(folder / "histories.npy", int32)
-        bars = np.diff(np.append(histories[:, 0], len(session)))
-        names = read_json(folder / "panel.json")
+        dates = load_array(folder / "dates.npy", _DAYS)
+        names = read_json(folder / "panel.json", ("tickers", "feature_names", "horizon"))
+        refuse_outside(folder / "session.npy", session, 0, len(dates))
+        bars = _bars_of(histories, len(session), len(names["tickers"]), folder / "histories.npy")
         return cls(
             features=load_array(folder / "features.npy", np.dtype(np.float32), mmap),
             target=load_array(folder / "target.npy", np.dtype(np.float64)),
-            date=load_array(folder / "dates.npy", _DAYS)[session],
+            date=dates[session],
             session=session,
             ticker=np.repeat(histories[:, 1], bars),
             segment=np.repeat(histories[:, 2], bars),
@@ -155,6 +157,18 @@ class Panel:
             feature_names=tuple(names["feature_names"]),
             horizon=names["horizon"],
         )
+
+
+def _bars_of(histories: NDArray[np.int32], rows: int, tickers: int, path: Path) -> NDArray[np.int64]:
+    """Return how many bars each history has, or raise `DataError` where its record cannot be true."""
+    if histories.ndim != 2 or histories.shape[1:] != (3,):
+        raise DataError(f"{path}: not of the form first row, ticker, segment; {REMEDY}")
+    refuse_outside(path, histories[:, 0], 0, rows)
+    refuse_outside(path, histories[:, 1], 0, tickers)
+    bars: NDArray[np.int64] = np.diff(np.append(histories[:, 0], rows))
+    if (bars < 1).any() or (len(histories) and histories[0, 0] != 0):
+        raise DataError(f"{path}: its first rows do not ascend from 0; {REMEDY}")
+    return bars
 
 
 def _refuse_repeated(frame: pl.DataFrame) -> None:

@@ -1,6 +1,6 @@
 """The scale of features and target, measured on what training may see and on nothing else."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Final, Self
 
@@ -58,7 +58,7 @@ class Standardizer:
     @classmethod
     def load(cls, path: Path) -> Self:
         """Return the scale saved at `path`."""
-        values = read_json(path)
+        values = read_json(path, tuple(field.name for field in fields(cls)))
         mean, std = (np.array(values.pop(name), dtype=np.float64) for name in ("mean", "std"))
         return cls(mean, std, **values)
 

@@ -60,7 +60,8 @@ class Split:
         train, validation, test = (
             load_array(folder / f"{name}.npy", int32).astype(np.int64) for name in PARTS
         )
-        return cls(train, validation, test, **read_json(folder / "split.json"))
+        names = ("boundaries", "fold", "folds")
+        return cls(train, validation, test, **read_json(folder / "split.json", names))
 
 
 @dataclass(frozen=True, slots=True)

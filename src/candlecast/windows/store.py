@@ -6,11 +6,11 @@ from typing import Self
 
 from candlecast.errors import DataError
 from candlecast.files import replacing_folder
-from candlecast.windows.arrays import read_json, write_json
+from candlecast.windows.arrays import read_json, refuse_outside, write_json
 from candlecast.windows.config import WindowsConfig
 from candlecast.windows.panel import Panel
 from candlecast.windows.scaling import Standardizer
-from candlecast.windows.split import Split, split_windows
+from candlecast.windows.split import PARTS, Split, split_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +60,9 @@ def load_windows(folder: Path, mmap: bool = True) -> WindowStore:
             f"{folder}: a scale of {len(standardizer.mean)} features for a panel of "
             f"{len(panel.feature_names)}; make it again with: dvc repro windows"
         )
-    length = read_json(folder / "windows.json")["length"]
-    return WindowStore(panel, Split.load(folder), standardizer, length)
+    length = read_json(folder / "windows.json", ("length",))["length"]
+    split = Split.load(folder)
+    for part in PARTS:
+        # A window that began before the first row, or ended after the last, would read other memory.
+        refuse_outside(folder / f"{part}.npy", split.part(part), length - 1, len(panel.target))
+    return WindowStore(panel, split, standardizer, length)
