@@ -11,7 +11,7 @@ def table(budget: float, effective_batch: int = 128) -> str:
 
 def test_a_row_says_what_each_part_holds_and_whether_it_fits() -> None:
     lines = table(50 + 2 * 32).splitlines()
-    assert "budget 114.0 MiB, of which 114.0 MiB may be used (margin 0%)" in lines[0]
+    assert "budget 114.0 MiB, of which 114.0 MiB may be used (margin 0%)" in lines[3]
     rows = {tuple(line.split()[:3]): line.split() for line in lines if line.strip()[:4] in ("fp32", "bf16")}
     parts = ["20.0", "MiB", "10.0", "MiB", "20.0", "MiB", "64.0", "MiB", "0", "B", "114.0", "MiB"]
     assert rows["fp32", "off", "32"][3:] == ["4", *parts, "<-", "use"]
@@ -24,21 +24,36 @@ def test_columns_line_up() -> None:
     lines = table(50 + 2 * 32).splitlines()
     header = next(line for line in lines if "activations" in line)
     end = header.index("activations") + len("activations")
-    rows = [line for line in lines if line.strip()[:4] in ("fp32", "bf16") and "," not in line]
+    rows = [line for line in lines[lines.index(header) + 1 :] if line.strip()[:4] in ("fp32", "bf16")]
     assert len(rows) == 2 * 8
     assert all(row[end - 1] in "Bi" and row[end : end + 2] == "  " for row in rows)
 
 
-def test_the_words_say_which_parameters_to_set() -> None:
-    text = table(50 + 2 * 50)
-    assert (
-        "fp32, activation checkpointing off: 50 windows fit at once. Set accum.micro_batch 43, "
-        "accum.steps null, accum.effective_batch 128: 3 steps." in text
+def test_it_begins_with_what_to_set_in_each_precision() -> None:
+    lines = table(50 + 2 * 50).splitlines()
+    assert lines[0] == (
+        "fp32: set accum.micro_batch 43, accum.steps null, accum.effective_batch 128: 3 steps an update, "
+        "peak 136.0 MiB; at most 50 windows fit at once."
     )
-    assert "bf16, activation checkpointing on: all 128 windows fit at once" in text
-    assert "More than one step costs at most one gradient copy, 10.0 MiB." in text
+    assert lines[1] == (
+        "bf16 with model.checkpoint_activations true: all 128 windows fit at once, peak 114.0 MiB; "
+        "accumulation has nothing to add."
+    )
+    assert lines[2] == ""
+    assert "More than one step costs at most one gradient copy, 10.0 MiB." in lines
 
 
-def test_the_words_say_when_all_or_nothing_fits() -> None:
-    assert "all 128 windows fit at once; accumulation has nothing to add." in table(10_000)
-    assert "not even one window fits" in table(20)
+def test_activations_are_computed_twice_only_where_nothing_fits_otherwise() -> None:
+    settings = (setting(), setting(checkpoint=True, per_window=0.5))
+    narrow, wide = (
+        plan_table(plan_settings(settings, budget * MIB, 128, margin=0.0)).splitlines()[0]
+        for budget in (51, 60)
+    )
+    assert narrow.startswith("fp32 with model.checkpoint_activations true: set accum.micro_batch 2,")
+    assert wide.startswith("fp32: set accum.micro_batch 5,")
+
+
+def test_it_begins_with_a_refusal_where_not_one_window_fits() -> None:
+    lines = table(20).splitlines()
+    assert lines[0].startswith("fp32: not even one window fits; take a smaller model")
+    assert lines[1].startswith("bf16: not even one window fits")

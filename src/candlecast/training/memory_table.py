@@ -9,7 +9,7 @@ HEADER = (
 
 
 def plan_table(plan: MemoryPlan) -> str:
-    """Return the table of a plan, what to choose, and what the figures leave out."""
+    """Return what to set, the table behind it, and what the figures leave out."""
     best = {(choice.precision, choice.checkpoint_activations): choice.micro_batch for choice in plan.choices}
     lines = [HEADER, *(cells(row, best[row.precision, row.checkpoint_activations]) for row in plan.rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
@@ -19,16 +19,52 @@ def plan_table(plan: MemoryPlan) -> str:
     ]
     return "\n".join(
         [
+            *answers(plan),
+            "",
             f"Effective batch {plan.effective_batch}, budget {format_size(plan.budget)}, of which "
             f"{format_size(plan.usable)} may be used (margin {plan.margin:.0%}).",
             "",
             *table,
             "",
-            *(sentence(choice, plan.effective_batch) for choice in plan.choices),
             f"More than one step costs at most one gradient copy, {format_size(plan.gradient_copy)}.",
             "Not counted, so leave the margin: kernels' workspaces, the allocator's rounding and "
             "fragmentation, the device's context.",
         ]
+    )
+
+
+def answers(plan: MemoryPlan) -> list[str]:
+    """Return one line a precision: activations are computed twice only where nothing fits otherwise."""
+    by_precision: dict[str, list[Choice]] = {}
+    for choice in plan.choices:
+        by_precision.setdefault(choice.precision, []).append(choice)
+    return [
+        answer(plan, min(choices, key=lambda choice: (choice.steps == 0, choice.checkpoint_activations)))
+        for choices in by_precision.values()
+    ]
+
+
+def answer(plan: MemoryPlan, choice: Choice) -> str:
+    """Return what to set, in words."""
+    whole = plan.effective_batch
+    switch = " with model.checkpoint_activations true" if choice.checkpoint_activations else ""
+    if choice.steps == 0:
+        return f"{choice.precision}: not even one window fits; take a smaller model or a shorter window."
+    (peak,) = (
+        row.memory.total
+        for row in plan.rows
+        if (row.precision, row.checkpoint_activations, row.micro_batch)
+        == (choice.precision, choice.checkpoint_activations, choice.micro_batch)
+    )
+    if choice.steps == 1:
+        return (
+            f"{choice.precision}{switch}: all {whole} windows fit at once, peak {format_size(peak)}; "
+            "accumulation has nothing to add."
+        )
+    return (
+        f"{choice.precision}{switch}: set accum.micro_batch {choice.micro_batch}, accum.steps null, "
+        f"accum.effective_batch {whole}: {choice.steps} steps an update, peak {format_size(peak)}; at most "
+        f"{choice.largest} windows fit at once."
     )
 
 
@@ -44,19 +80,4 @@ def cells(row: PlanRow, best: int) -> tuple[str, ...]:
         str(row.steps),
         *(format_size(part) for part in (*parts, memory.inputs, memory.total)),
         verdict,
-    )
-
-
-def sentence(choice: Choice, effective_batch: int) -> str:
-    """Return what to set, in words."""
-    recompute = "on" if choice.checkpoint_activations else "off"
-    start = f"{choice.precision}, activation checkpointing {recompute}: "
-    if choice.steps == 0:
-        return start + "not even one window fits; take a smaller model or a shorter window."
-    if choice.steps == 1:
-        return start + f"all {effective_batch} windows fit at once; accumulation has nothing to add."
-    return (
-        start
-        + f"{choice.largest} windows fit at once. Set accum.micro_batch {choice.micro_batch}, accum.steps "
-        f"null, accum.effective_batch {effective_batch}: {choice.steps} steps."
     )
