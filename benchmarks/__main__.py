@@ -10,7 +10,15 @@ import sys
 from benchmarks.ratios import RESULTS
 from benchmarks.summary import main as summarise
 
-BENCHMARKS = ("features", "batches", "training_step", "trainer_overhead", "market_data_memory", "start_up")
+BENCHMARKS = (
+    "features",
+    "batches",
+    "training_step",
+    "trainer_overhead",
+    "peak_memory",
+    "market_data_memory",
+    "start_up",
+)
 
 
 def main() -> None:
