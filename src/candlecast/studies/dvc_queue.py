@@ -11,13 +11,16 @@ import logging
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import psutil
 from dvc.exceptions import DvcException
+from dvc.lock import LockError
 from dvc.repo import Repo
 
 from candlecast.errors import StudyError
@@ -27,6 +30,7 @@ from candlecast.studies.experiments import experiments
 State = Literal["queued", "running", "ended"]
 
 _GRACE: Final = 60.0  # seconds a training may take to save its state before it is killed
+_BUSY_TRIES: Final = 120  # at what a worker has locked, half a second apart; it holds its lock for a moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +58,13 @@ class Queue:
         # DVC looks for params.yaml in the current folder.
         with _undisturbed(), contextlib.chdir(self.root), contextlib.redirect_stdout(io.StringIO()):
             try:
-                self._repo.experiments.run(
-                    targets=[*cell.targets] or None,
-                    params=cell.assignments(),
-                    queue=True,
-                    name=cell.name,
+                while_busy(
+                    lambda: self._repo.experiments.run(
+                        targets=[*cell.targets] or None,
+                        params=cell.assignments(),
+                        queue=True,
+                        name=cell.name,
+                    )
                 )
             except DvcException as error:
                 raise StudyError(f"{cell.name}: DVC does not queue it: {error}") from None
@@ -81,7 +87,7 @@ class Queue:
         """Take out entries that wait or have ended."""
         for task in tasks:
             with contextlib.suppress(DvcException):  # a worker was faster
-                self._queue.remove([task.revision])
+                while_busy(partial(self._queue.remove, [task.revision]))
 
     def start(self, workers: int) -> None:
         """See to it that so many workers are there."""
@@ -117,7 +123,7 @@ class Queue:
         self.interrupt([task])
         logging.disable(logging.WARNING)  # DVC would warn that the process is gone, which is known
         try:
-            self._queue.kill([task.revision], force=True)
+            while_busy(lambda: self._queue.kill([task.revision], force=True))
         except DvcException as error:
             raise StudyError(
                 f"{task.name}: its worker is gone, and DVC does not let go of it ({error}); run: "
@@ -204,6 +210,26 @@ def remove_experiments(root: Path, names: set[str]) -> None:
             start = experiment.baseline
             reference = f"refs/exps/{start[:2]}/{start[2:]}/{experiment.name}"
             subprocess.run([git, "update-ref", "-d", reference], cwd=root, check=True)  # noqa: S603 - fixed arguments
+
+
+def while_busy(action: Callable[[], object], sleep: Callable[[float], None] = time.sleep) -> None:
+    """Do what DVC refuses while another of its processes holds a lock, again until the lock is free.
+
+    A worker locks the queue when it takes a task out, so a cell that is queued at that moment is refused.
+
+    Raises
+    ------
+    LockError
+        It is still held after a minute.
+    """
+    for _ in range(_BUSY_TRIES - 1):
+        try:
+            action()
+        except LockError:
+            sleep(0.5)
+        else:
+            return
+    action()
 
 
 @contextlib.contextmanager
