@@ -29,6 +29,7 @@ repro: $(READY)  ## install, then run the whole pipeline on the bundled real dat
 
 test: $(READY)  ## install, then run the whole test-suite
 	scripts/install-browser
+	scripts/install-postgresql
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest --numprocesses 2 --dist loadscope
 
 check: $(READY)  ## formatting, lint, types, the layout's rules, dvc.yaml

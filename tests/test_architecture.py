@@ -48,6 +48,8 @@ ONLY_IN = {
     },
     "torch": {"seeding", "windows", "models", "training", "evaluation"},
     "dvc": {"studies"},
+    "ray": {"studies"},
+    "submitit": {"studies"},
 }
 # polars stops at Panel.from_frame; torch starts at WindowDataset.
 POLARS_IN_WINDOWS = {"panel.py"}

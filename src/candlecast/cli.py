@@ -12,6 +12,7 @@ from candlecast.commands import predict, runs, ui
 from candlecast.commands.place import repository_root
 from candlecast.errors import CandlecastError, EvaluationError
 from candlecast.stage import run_stage
+from candlecast.studies.options import add_options, parse_options
 
 Arguments = argparse.Namespace
 
@@ -157,30 +158,15 @@ def _pool(arguments: Arguments) -> None:
     print(text, end="")
 
 
-def _study_options(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Run a study: tune every arm on validation, then confirm each at its best value over paired seeds. "
-        "What is done stays done; what failed, was lost or has changed is run again."
-    )
-    parser.add_argument("action", choices=["run"], help="run: from where it stands to its end")
-    parser.add_argument("study", type=Path, help="its YAML, such as experiments/001-accumulation.yaml")
-    parser.add_argument("--jobs", type=int, default=1, help="cells at a time (default: %(default)s)")
-    parser.add_argument("--phase", choices=["tuning", "confirmation", "all"], default="all")
-    parser.add_argument("--dry-run", action="store_true", help="print cells, commands and cost, run nothing")
-    parser.add_argument(
-        "--accept-edge", action="store_true", help="confirm also where an optimum lies at the grid's edge"
-    )
-
-
 def _study(arguments: Arguments) -> None:
-    from candlecast.studies.command import Options, describe_study, run_study
     from candlecast.studies.study import load_study
     from candlecast.tracking.store import quiet
 
     quiet(os.environ)
-    root = repository_root(Path.cwd())
+    from candlecast.studies.command import describe_study, run_study
+
+    root, options = repository_root(Path.cwd()), parse_options(arguments)
     study = load_study(arguments.study)
-    options = Options(max(arguments.jobs, 1), arguments.phase, arguments.accept_edge)
     # Stages call python and dvc, which are those of this environment.
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     if arguments.dry_run:
@@ -245,9 +231,7 @@ COMMANDS = (
         _audit_options,
         _audit,
     ),
-    Command(
-        "study", "run a study: its grid of experiments, resumed where it stopped", _study_options, _study
-    ),
+    Command("study", "run a study: its grid of experiments, resumed where it stopped", add_options, _study),
     Command("pool", "judge the folds of one walk-forward as one test span", _pool_options, _pool),
     Command("predict", "forecast from the latest bars, or from a file", predict.add_options, predict.run),
     Command("compare", "lay a study's arms, or any runs, side by side", _compare_options, _compare),

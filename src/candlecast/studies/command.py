@@ -1,10 +1,9 @@
-"""`candlecast study run`: both phases of a study, or what they would do."""
+"""`candlecast study run`: both phases of a study, on this machine or others, or what they would do."""
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Protocol, TextIO
 
 from candlecast.errors import StudyError
 from candlecast.params import read_params
@@ -14,21 +13,22 @@ from candlecast.studies.choice import Means, check_inside, choose, mean_losses, 
 from candlecast.studies.dvc_queue import Queue
 from candlecast.studies.fingerprint import Fingerprints
 from candlecast.studies.ledger import Ledger
+from candlecast.studies.options import Options
+from candlecast.studies.pools import Pool, RayPool, SlurmPool
 from candlecast.studies.ready import check_ready
+from candlecast.studies.remote_run import RemoteRunner, find_origin
 from candlecast.studies.run import Runner
 from candlecast.studies.study import TUNING_METRIC, Study
-from candlecast.studies.survey import Place, survey
+from candlecast.studies.survey import Place, known_seconds, survey
 from candlecast.tracking.store import tracking_store
-from candlecast.tracking.studies import SECONDS, CellRun, open_study
+from candlecast.tracking.studies import CellRun, open_study
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the command line says beside the study."""
+class CellRunner(Protocol):
+    """Brings cells to their end."""
 
-    jobs: int
-    phase: Literal["tuning", "confirmation", "all"]
-    accept_edge: bool
+    def run(self, cells: Sequence[Cell]) -> dict[str, CellRun]:
+        """Return the run of every cell, or raise `StudyError` when some failed."""
 
 
 def open_place(root: Path, study: Study, environ: Mapping[str, str]) -> Place:
@@ -43,15 +43,16 @@ def open_place(root: Path, study: Study, environ: Mapping[str, str]) -> Place:
     for cell in tuning_cells(study):
         check_cell(cell, params)
     log = open_study(tracking_store(environ, root), study.name, study.question, study.prediction)
-    return Place(root, params, log, Ledger(root, study.name), Fingerprints(root, params, study.threads))
+    return Place(
+        root, study.threads, params, log, Ledger(root, study.name), Fingerprints(root, params, study.threads)
+    )
 
 
 def run_study(root: Path, study: Study, options: Options, environ: Mapping[str, str], stream: TextIO) -> None:
     """Tune each arm, choose, and confirm: whatever of it is not done yet."""
     check_ready(root)
     place = open_place(root, study, environ)
-    queue = Queue(root, cell_environment(environ, study.threads))
-    runner = Runner(place, queue, options.jobs, study.threads, stream)
+    runner = _runner(place, options, environ, stream)
     tuning = tuning_cells(study)
     place.log.close(complete=False)
     done = survey(place, tuning, ()).done if options.phase == "confirmation" else runner.run(tuning)
@@ -64,6 +65,27 @@ def run_study(root: Path, study: Study, options: Options, environ: Mapping[str, 
     runner.run(cells)
     place.log.close(complete=True)
     stream.write(f"{study.name}: all {len(tuning) + len(cells)} cells are done\n")
+
+
+def _runner(place: Place, options: Options, environ: Mapping[str, str], stream: TextIO) -> CellRunner:
+    variables = cell_variables(place.threads)
+    if options.executor == "local":
+        return Runner(place, Queue(place.root, {**environ, **variables}), options.jobs, stream)
+    server = environ.get("MLFLOW_TRACKING_URI", "")
+    if not server.startswith(("http://", "https://")):
+        raise StudyError(
+            f"--executor {options.executor}: other machines need a server to log to; set "
+            "MLFLOW_TRACKING_URI to its address, http://..."
+        )
+    origin = find_origin(place.root, options.git_remote)
+    pool: Pool
+    if options.executor == "ray":
+        pool = RayPool(options.address, place.threads)
+    else:
+        pool = SlurmPool(place.root / ".cache" / "studies" / "slurm", place.threads, options.slurm)
+    return RemoteRunner(
+        place, pool, origin, {**variables, "MLFLOW_TRACKING_URI": server}, options.jobs, stream
+    )
 
 
 def _losses(runs: Mapping[str, CellRun]) -> dict[str, float]:
@@ -104,7 +126,7 @@ def describe_study(root: Path, study: Study, options: Options, environ: Mapping[
     tuning = tuning_cells(study)
     state = survey(place, tuning, ())
     cells = [cell for cell in tuning if options.phase != "confirmation" and cell.name not in state.done]
-    seconds = [float(run.tags[SECONDS]) for run in state.done.values() if SECONDS in run.tags]
+    seconds = known_seconds(state.done.values())
     lines = [f"{study.name}: {len(tuning)} tuning cells, {len(state.done)} of them done"]
     later = len(study.arms) * len(study.seeds)
     if options.phase != "tuning":
@@ -112,7 +134,7 @@ def describe_study(root: Path, study: Study, options: Options, environ: Mapping[
         if all(cell.name in losses for cell in tuning):
             confirmation = confirmation_cells(study, choose(mean_losses(study, tuning, losses)))
             done = survey(place, confirmation, ()).done
-            seconds += [float(run.tags[SECONDS]) for run in done.values() if SECONDS in run.tags]
+            seconds += known_seconds(done.values())
             cells += [cell for cell in confirmation if cell.name not in done]
             later = 0
             lines.append(f"{len(confirmation)} confirmation cells, {len(done)} of them done")
@@ -138,7 +160,7 @@ def command(cell: Cell) -> str:
     return shlex.join([*words, *cell.targets])
 
 
-def cell_environment(environ: Mapping[str, str], threads: int) -> dict[str, str]:
-    """Return the environment of a cell: sums over other numbers of threads may round otherwise."""
+def cell_variables(threads: int) -> dict[str, str]:
+    """Return what a cell's environment sets: sums over other numbers of threads may round otherwise."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    return {**environ, **dict.fromkeys(names, str(threads)), "DVC_NO_ANALYTICS": "1"}
+    return {**dict.fromkeys(names, str(threads)), "DVC_NO_ANALYTICS": "1"}

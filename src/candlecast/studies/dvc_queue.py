@@ -25,7 +25,6 @@ from dvc.repo import Repo
 
 from candlecast.errors import StudyError
 from candlecast.studies.cells import Cell
-from candlecast.studies.experiments import experiments
 
 State = Literal["queued", "running", "ended"]
 
@@ -200,16 +199,6 @@ class Queue:
             )
         if done.returncode:
             raise StudyError(f"dvc {' '.join(arguments)}: failed; see {log}")
-
-
-def remove_experiments(root: Path, names: set[str]) -> None:
-    """Remove the experiments of these names, whatever commit they started from."""
-    git = shutil.which("git")
-    for experiment in experiments(root):
-        if git is not None and experiment.name in names:
-            start = experiment.baseline
-            reference = f"refs/exps/{start[:2]}/{start[2:]}/{experiment.name}"
-            subprocess.run([git, "update-ref", "-d", reference], cwd=root, check=True)  # noqa: S603 - fixed arguments
 
 
 def while_busy(action: Callable[[], object], sleep: Callable[[float], None] = time.sleep) -> None:

@@ -8,6 +8,7 @@ import logging
 import re
 import shutil
 import subprocess
+from collections.abc import Collection
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -45,6 +46,16 @@ def experiments(root: Path) -> list[Experiment]:
     listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments
     found = (_REF.fullmatch(line) for line in listed.stdout.splitlines())
     return [Experiment(ref[3], ref[1] + ref[2], ref[4]) for ref in found if ref is not None]
+
+
+def remove_experiments(root: Path, names: Collection[str]) -> None:
+    """Remove the experiments of these names, whatever commit they started from."""
+    git = shutil.which("git")
+    for experiment in experiments(root):
+        if git is not None and experiment.name in names:
+            start = experiment.baseline
+            reference = f"refs/exps/{start[:2]}/{start[2:]}/{experiment.name}"
+            subprocess.run([git, "update-ref", "-d", reference], cwd=root, check=True)  # noqa: S603 - fixed arguments
 
 
 def add_missing_runs(root: Path, store: Store) -> list[str]:

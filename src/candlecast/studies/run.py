@@ -2,18 +2,17 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Final, TextIO
 
 from candlecast.errors import StudyError
 from candlecast.studies.board import Board
 from candlecast.studies.cells import Cell
-from candlecast.studies.dvc_queue import Queue, Task, remove_experiments
+from candlecast.studies.dvc_queue import Queue, Task
 from candlecast.studies.experiments import experiments
-from candlecast.studies.survey import Place, Survey, done_run, survey
-from candlecast.tracking.studies import ARM, FINGERPRINT, PHASE, SECONDS, CellRun
+from candlecast.studies.survey import Place, Survey, done_run, enter, known_seconds, make_way, survey
+from candlecast.tracking.studies import CellRun
 
 _POLL: Final = 2.0  # seconds between looks at the queue
 _TRIES: Final = 3  # at a cell whose worker is killed, after which it counts as failed
@@ -39,7 +38,6 @@ class Runner:
     place: Place
     queue: Queue
     jobs: int
-    threads: int
     stream: TextIO
     sleep: Callable[[float], None] = time.sleep
 
@@ -54,12 +52,8 @@ class Runner:
         state = survey(self.place, cells, self.queue.tasks())
         by_name = {cell.name: cell for cell in cells}
         for name, run in state.done.items():
-            self._enter(by_name[name], run, None)
-        board = self._board(state, len(cells))
-        board.note(
-            f"{by_name[cells[0].name].phase}: {len(cells)} cells, {len(state.done)} done, "
-            f"{len(state.waiting)} in DVC's queue, {len(state.to_run)} to run, {self.jobs} at a time"
-        )
+            enter(self.place, by_name[name], run, None)
+        board = open_board(self.stream, cells, state, self.jobs)
         phase = _Phase({cell.name: cell for cell in (*state.waiting, *state.to_run)})
         try:
             self._queue_up(state)
@@ -71,29 +65,13 @@ class Runner:
             raise
         finally:
             self.queue.stop()
-        if phase.failed:
-            name, reason = next(iter(phase.failed.items()))
-            raise StudyError(
-                f"{len(phase.failed)} of {len(cells)} cells failed, {name} first: {reason}; run the "
-                "same command to try the failed ones again"
-            )
+        check_failed(phase.failed, len(cells))
         return survey(self.place, cells, ()).done
-
-    def _board(self, state: Survey, total: int) -> Board:
-        known = [float(run.tags[SECONDS]) for run in state.done.values() if SECONDS in run.tags]
-        return Board(self.stream, total, len(state.done), self.jobs, fmean(known) if known else None)
 
     def _queue_up(self, state: Survey) -> None:
         self.queue.interrupt([task for task in state.stale if task.state == "running"])
         self.queue.remove([task for task in state.stale if task.state != "running"])
-        names = {cell.name for cell in state.to_run}
-        remove_experiments(self.place.root, names)
-        fingerprints = {cell.name: self.place.fingerprints.of(cell) for cell in state.to_run}
-        for name, run in self.place.log.runs(names).items():
-            known = run.tags.get(FINGERPRINT) or self.place.ledger.get(name)
-            if known != fingerprints[name]:
-                self.place.log.supersede(run.run_id)
-        self.place.ledger.add(fingerprints)
+        make_way(self.place, state.to_run)
         for index, cell in enumerate(state.to_run):
             self.queue.put(cell)
             if index == 0:
@@ -138,7 +116,7 @@ class Runner:
             self._fail(phase, board, cell.name, reason)
             return
         seconds = time.monotonic() - phase.started.get(cell.name, time.monotonic())
-        self._enter(cell, run, seconds)
+        enter(self.place, cell, run, seconds)
         self.queue.remove([task])
         del phase.pending[cell.name]
         board.finish(cell.name, seconds)
@@ -158,18 +136,6 @@ class Runner:
         del phase.pending[name]
         board.fail(name, reason)
 
-    def _enter(self, cell: Cell, run: CellRun, seconds: float | None) -> None:
-        tags = {
-            ARM: cell.arm,
-            PHASE: cell.phase,
-            FINGERPRINT: self.place.fingerprints.of(cell),
-            "candlecast.threads": str(self.threads),
-        }
-        if seconds is not None:
-            tags[SECONDS] = f"{seconds:.1f}"
-        if any(run.tags.get(key) != value for key, value in tags.items()):
-            self.place.log.enter(run.run_id, tags)
-
     def _halt(self, phase: _Phase, board: Board) -> None:
         tasks = [task for task in self.queue.tasks() if task.name in phase.pending]
         self.queue.remove([task for task in tasks if task.state == "queued"])
@@ -178,3 +144,24 @@ class Runner:
             f"stopping: {len(running)} running cells save their state; run the same command again to go on"
         )
         self.queue.interrupt(running)
+
+
+def open_board(stream: TextIO, cells: Sequence[Cell], state: Survey, jobs: int) -> Board:
+    """Return the board of a phase, its first line said."""
+    known = known_seconds(state.done.values())
+    board = Board(stream, len(cells), len(state.done), jobs, sum(known) / len(known) if known else None)
+    board.note(
+        f"{cells[0].phase}: {len(cells)} cells, {len(state.done)} done, {len(state.waiting)} in DVC's queue, "
+        f"{len(state.to_run)} to run, {jobs} at a time"
+    )
+    return board
+
+
+def check_failed(failed: Mapping[str, str], total: int) -> None:
+    """Raise `StudyError` where cells, by name with the reason, failed."""
+    if failed:
+        name, reason = next(iter(failed.items()))
+        raise StudyError(
+            f"{len(failed)} of {total} cells failed, {name} first: {reason}; run the same command to try the "
+            "failed ones again"
+        )

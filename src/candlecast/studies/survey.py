@@ -8,10 +8,10 @@ from typing import Any
 
 from candlecast.studies.cells import Cell, apply
 from candlecast.studies.dvc_queue import Task
-from candlecast.studies.experiments import Experiment, experiments, read_at
+from candlecast.studies.experiments import Experiment, experiments, read_at, remove_experiments
 from candlecast.studies.fingerprint import Fingerprints
 from candlecast.studies.ledger import Ledger
-from candlecast.tracking.studies import FINGERPRINT, CellRun, StudyLog
+from candlecast.tracking.studies import ARM, FINGERPRINT, PHASE, SECONDS, CellRun, StudyLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Place:
     """The repository and all that is known of a study's cells in it."""
 
     root: Path
+    threads: int  # that a cell computes with
     params: Mapping[str, Any]
     log: StudyLog
     ledger: Ledger
@@ -75,6 +76,39 @@ def done_run(place: Place, cell: Cell, experiment: Experiment | None, run: CellR
         _stand_in(place, cell, experiment)
         run = place.log.runs([cell.name]).get(cell.name)
     return run if run is not None and run.finished else None
+
+
+def enter(place: Place, cell: Cell, run: CellRun, seconds: float | None) -> None:
+    """Put the run of a cell that is done below its study; `seconds` is how long the cell took, if known."""
+    tags = {
+        ARM: cell.arm,
+        PHASE: cell.phase,
+        FINGERPRINT: place.fingerprints.of(cell),
+        "candlecast.threads": str(place.threads),
+    }
+    if seconds is not None:
+        tags[SECONDS] = f"{seconds:.1f}"
+    if any(run.tags.get(key) != value for key, value in tags.items()):
+        place.log.enter(run.run_id, tags)
+
+
+def make_way(place: Place, cells: Iterable[Cell]) -> None:
+    """Take away what cells that are about to run left under their names, and note what they are now.
+
+    A run of the same code, parameters and data stays: its cell may have been killed after its training, and
+    DVC will take that from its cache.
+    """
+    fingerprints = {cell.name: place.fingerprints.of(cell) for cell in cells}
+    remove_experiments(place.root, fingerprints.keys())
+    for name, run in place.log.runs(fingerprints).items():
+        if (run.tags.get(FINGERPRINT) or place.ledger.get(name)) != fingerprints[name]:
+            place.log.supersede(run.run_id)
+    place.ledger.add(fingerprints)
+
+
+def known_seconds(runs: Iterable[CellRun]) -> list[float]:
+    """Return how long each cell took, where that was noted."""
+    return [float(run.tags[SECONDS]) for run in runs if SECONDS in run.tags]
 
 
 def _stand_in(place: Place, cell: Cell, experiment: Experiment) -> None:

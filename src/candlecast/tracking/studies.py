@@ -70,6 +70,13 @@ class StudyLog:
                 if tag in tags:
                     self._client.delete_tag(run_id, tag)
 
+    def supersede_others(self, name: str, run_id: str) -> None:
+        """Leave one run to a cell: a machine that was lost may have left one that even ended well."""
+        with answering(self._store):
+            for run in self._search(f"tags.`dvc.experiment` = '{name}'"):
+                if run.info.run_id != run_id and SUPERSEDED not in run.data.tags:
+                    self._tag(run.info.run_id, {SUPERSEDED: self._study})
+
     def confirmed(self) -> dict[str, CellRun]:
         """Return the runs, by cell, that have seen the test span for this study."""
         query = f"tags.`{STUDY}` = '{self._study}' and tags.`{PHASE}` = 'confirmation'"
