@@ -29,11 +29,11 @@ BUDGETS = (
     "are those of the machine that trained, and neighbours on it move them."
 )
 AVERAGING = (
-    "A loss averaged over eight times the windows scatters about a third as much whatever the network "
-    "learns. Arms of one seed see the same windows in the same order, so the small batch's losses can be "
-    "averaged over exactly the windows of each accumulated update: what is then left is the training's. "
-    "Scatter is measured about a curve's own trend, over the last half of a training. The p-values of this "
-    "table are not adjusted for their number."
+    "A loss averaged over {times:g} times the windows scatters {shrunk:.2f} times as much whatever the "
+    "network learns. Arms of one seed see the same windows in the same order, so the small batch's losses "
+    "can be averaged over exactly the windows of each accumulated update: what is then left is the "
+    "training's. Scatter is measured about a curve's own trend, over the last half of a training. The "
+    "p-values of this table are not adjusted for their number."
 )
 
 
@@ -119,8 +119,8 @@ def _differences(comparison: Comparison) -> Section:
                 "Measure",
                 "Each difference is the first arm less the second within a seed, meaned over seeds.",
             ),
-            "The p-values of a measure are adjusted over its contrasts; measures are not adjusted against "
-            f"each other{decides}.",
+            "The p-values of a measure are adjusted over its contrasts, and better or worse is said only "
+            f"where they still show it; measures are not adjusted against each other{decides}.",
         ),
     )
 
@@ -214,9 +214,13 @@ def _claims(comparison: Comparison, roles: Roles | None, claims: Sequence[Claim]
     if roles is None:
         return []
     drawing = averaging_drawing(comparison, roles)
+    few, many = (
+        int(comparison.of(arm)[0].run.params["plan.effective_batch"])
+        for arm in (roles.small, roles.accumulated)
+    )
     parts: list[Part] = [
         Shown(claims_table(claims), "The article says", "A claim a row.", wordy=True),
-        AVERAGING,
+        AVERAGING.format(times=many / few, shrunk=(few / many) ** 0.5),
     ]
     if drawing:
         parts.append(Figures((drawing,)))

@@ -63,7 +63,7 @@ def contrasts_table(contrasts: Sequence[Contrast], confidence: float, names: Seq
         ("p, Holm", "Student's t, two-sided, adjusted over the contrasts of this measure"),
         ("In spreads", "mean over standard deviation of the differences, Hedges' correction"),
         ("Pairs", "seeds in which both arms were trained"),
-        ("So", "what the t interval says, unadjusted"),
+        ("So", "better or worse only where Holm's p-value says so"),
     )
     rows = []
     for name in names:

@@ -24,13 +24,14 @@ class Effect:
     measure: str
     differences: Mapping[Pair, float]
     paired: PairedEffect
+    level: float  # below which a p-value counts
     adjusted: float | None = None  # p-value after Holm over the contrasts
 
     @property
     def larger(self) -> int:
-        """Return 1 where the interval lies above zero, -1 below, 0 where it holds zero or is not known."""
-        interval = self.paired.interval
-        if interval is None or not interval.excludes(0.0):
+        """Return 1 or -1 where the difference is shown, Holm's adjustment included, and 0 where it is not."""
+        shown = self.paired.p_value if self.adjusted is None else self.adjusted
+        if shown is None or shown >= self.level:
             return 0
         return 1 if self.paired.mean > 0 else -1
 
@@ -91,6 +92,7 @@ def contrast(
                 measure=name,
                 differences=differences,
                 paired=paired_effect(units(differences), confidence),
+                level=1 - confidence,
             )
     return Contrast(arm=arm, against=against, effects=effects)
 

@@ -58,7 +58,6 @@ MEASURES: Final = (
     Measure("equal/updates_loss", "Lowest validation loss at equal updates", "lower", loss, loss_difference),
     Measure("equal/samples_loss", "Lowest validation loss at equal windows", "lower", loss, loss_difference),
     Measure("val/last_loss", "Validation loss at the end", "lower", loss, loss_difference),
-    Measure("test/log_loss_error", "Log-loss of the direction, test", "lower", loss, loss_difference),
     *(
         Measure(
             f"test/{score.name}",
