@@ -16,6 +16,7 @@ BENCHMARKS = (
     "training_step",
     "trainer_overhead",
     "peak_memory",
+    "logging_share",
     "market_data_memory",
     "start_up",
 )

@@ -9,8 +9,11 @@ from candlecast.errors import TrainingError
 from candlecast.training import finite
 from candlecast.training.checkpoint import Checkpoints
 from candlecast.training.config import TrainConfig
+from candlecast.training.distributed import Processes
+from candlecast.training.finite import FiniteGuard
 from candlecast.training.loop import train
 from candlecast.training.records import TrainingSummary
+from candlecast.training.state import new_state
 from candlecast.windows.dataset import WindowDataset
 from candlecast.windows.sampler import epoch_order
 from candlecast.windows.store import WindowStore
@@ -111,3 +114,11 @@ def test_float16_passes_over_a_bad_window_and_goes_on(poisoned: WindowStore) -> 
     result = train(model, *sets, recipe(replace(CONFIG, precision="fp16")))
     assert result.counters.skipped_updates >= 2  # once an epoch
     assert all(parameter.isfinite().all() for parameter in model.parameters())
+
+
+def test_one_of_several_processes_that_runs_out_of_memory_says_that_it_cannot_retry_alone() -> None:
+    state = replace(new_state(small(), recipe()), processes=Processes(rank=1, count=2))
+    guard = FiniteGuard(state, recipe(), pytest.fail, pytest.fail, pytest.fail)
+    guard.begin()
+    with pytest.raises(TrainingError, match=r"^memory ran out in process 2 of 2, .* lower accum.micro_batch"):
+        guard.undo()

@@ -54,10 +54,11 @@ class FiniteGuard:
 
     def undo(self) -> None:
         """Go back to the moment before the update that was begun last; nothing of it was applied."""
-        if self._state.processes.count > 1:
+        processes = self._state.processes
+        if processes.count > 1:  # the others wait for its gradient, and may have carried theirs
             raise TrainingError(
-                "memory ran out in one of several processes, which must all go on with it; "
-                "lower accum.micro_batch"
+                f"memory ran out in process {processes.rank + 1} of {processes.count}, which cannot try "
+                "again alone; lower accum.micro_batch, or leave it to auto, which keeps a margin"
             )
         self._moments[-1].restore(self._state)
         self._state.optimizer.zero_grad(set_to_none=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 from torch import Tensor, nn
 
@@ -26,7 +27,7 @@ from candlecast.training.optimizer import set_learning_rate
 from candlecast.training.out_of_memory import retry_smaller
 from candlecast.training.records import Observer, Outcome, UpdateRecord, ValidationRecord
 from candlecast.training.schedule import learning_rate
-from candlecast.training.state import make_plan, new_state
+from candlecast.training.state import TrainingState, make_plan, new_state
 from candlecast.training.stream import training_stream
 from candlecast.training.validation import validate
 from candlecast.windows.batch import Batch
@@ -44,6 +45,19 @@ class TrainingResult:
     outcome: Outcome
     micro_batch: int  # smaller than accum.micro_batch if memory ran out
     seconds: float
+
+    @classmethod
+    def of(cls, state: TrainingState) -> Self:
+        """Return what there is to say of a training that is over."""
+        return cls(
+            best_state=state.best.state,
+            updates=state.updates,
+            validations=state.validations,
+            counters=state.counters,
+            outcome=state.outcome or "finished",
+            micro_batch=state.micro_batch,
+            seconds=state.stopwatch.seconds(),
+        )
 
 
 def train(
@@ -110,12 +124,4 @@ def train(
             else:
                 log.event("update_skipped", {"skipped_updates": counters.skipped_updates})
             boundary.reached(len(batch), over=budget.spent(counters, state.stopwatch.seconds()))
-    return TrainingResult(
-        best_state=state.best.state,
-        updates=state.updates,
-        validations=state.validations,
-        counters=counters,
-        outcome=state.outcome or "finished",
-        micro_batch=state.micro_batch,
-        seconds=state.stopwatch.seconds(),
-    )
+    return TrainingResult.of(state)
