@@ -36,7 +36,7 @@ class MetricBuffer:
         self,
         client: MlflowClient,
         run_id: str,
-        seconds: float = 3.0,
+        seconds: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.points: list[Metric] = []
