@@ -11,9 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 import torch
+from parameters import ROOT
 from torch import Tensor, nn
 from training.small import recipe
 
+from candlecast.data.config import DataConfig, UniverseConfig
+from candlecast.data.manifest import Manifest, Universe
+from candlecast.data.quality import Quality
+from candlecast.data.sources import universe_of
+from candlecast.errors import EvaluationError
 from candlecast.evaluation.audit import Check
 from candlecast.evaluation.audit_model import (
     audit_training,
@@ -22,11 +28,15 @@ from candlecast.evaluation.audit_model import (
     lone_windows,
     short_training,
 )
+from candlecast.evaluation.claims import loss_claims
 from candlecast.evaluation.forecast import forecast
+from candlecast.evaluation.metrics import scores
+from candlecast.evaluation.run_audit import audit_universe
 from candlecast.features.target import forward_log_return
 from candlecast.models.config import ModelConfig
 from candlecast.models.hybrid import Forecast, build_model
-from candlecast.schema import HISTORY
+from candlecast.params import load_params
+from candlecast.schema import FORECASTS, HISTORY
 from candlecast.training.loop import train
 from candlecast.windows.config import WindowsConfig
 from candlecast.windows.dataset import WindowDataset
@@ -65,6 +75,11 @@ CAUSAL, LONE, BATCH = (
     "a forecast depends on its own window alone",
     "one forecast a window, whatever the batch",
 )
+CHOSEN, BASELINES, STOPS = (
+    "how the tickers were chosen",
+    "the baselines: no change is one of them",
+    "the evaluation stops and names the window",
+)
 
 
 MODEL = ModelConfig(
@@ -87,6 +102,23 @@ class Leak:
     planted: str
     fires: str
     plant: Callable[..., object]
+
+
+def make_manifest(universe: Universe) -> Manifest:
+    """Return a manifest that says how the tickers were chosen, and nothing else of interest."""
+    return Manifest(
+        source="made up",
+        versions={},
+        start="2010-01-01",
+        end="2011-01-01",
+        content_sha256="0",
+        universe=universe,
+        histories={},
+        left_out={},
+        quality=Quality(policies={}, findings=()),
+        revisions=(),
+        retrieved_at=None,
+    )
 
 
 def make_bars(days: int = DAYS, seed: int = 0) -> pl.DataFrame:
@@ -176,6 +208,15 @@ def _average_seeded_by_the_whole_series(bars: pl.DataFrame) -> pl.DataFrame:
     return build_with(bars, leak)
 
 
+def _started_by_the_number_of_rows(bars: pl.DataFrame) -> pl.DataFrame:
+    def leak(frame: pl.DataFrame) -> pl.DataFrame:
+        row, count = pl.int_range(pl.len()), pl.len()
+        started = pl.when(row >= count % 26).then(_RETURN).otherwise(None)
+        return frame.with_columns(started.ewm_mean(alpha=0.02, adjust=False).over(HISTORY).alias("leak"))
+
+    return build_with(bars, leak)
+
+
 def _as_of_without_sorting(bars: pl.DataFrame) -> pl.DataFrame:
     return build_with(bars, lambda frame: frame.with_columns(_RETURN.over(HISTORY).alias("leak")), sort=False)
 
@@ -205,6 +246,12 @@ FEATURE_LEAKS = (
     Leak("L5", "a lookup that trusts the order of rows", ORDER, _as_of_without_sorting),
     Leak(
         "L6", "a centred window, as a library's default", CUT, feature(_RETURN.rolling_mean(11, center=True))
+    ),
+    Leak(
+        "L7",
+        "an average whose first row depends on how many rows there are",
+        CUT,
+        _started_by_the_number_of_rows,
     ),
     Leak(
         "L8",
@@ -443,4 +490,40 @@ MODEL_LEAKS = (
     Leak("L23", "training on some windows of the test part", UNSEEN, _trained_on_the_test_part),
 )
 
-LEAKS = (*FEATURE_LEAKS, *LABEL_LEAKS, *DISGUISED, *SPLIT_LEAKS, *MODEL_LEAKS)
+
+def _members_of_the_last_day() -> str:
+    config = load_params("data", DataConfig, ROOT / "params.yaml")
+    universe = universe_of(replace(config, universe=UniverseConfig(chosen="an index", as_of=config.end)))
+    check = audit_universe(make_manifest(universe))
+    return check.name if check.status == "note" and "what failed since may be missing" in check.detail else ""
+
+
+def _last_price_again() -> str:
+    moves = np.random.default_rng(3).normal(0, 0.02, 400)
+    price, later = np.exp(np.cumsum(moves))[:-5], np.exp(np.cumsum(moves))[5:]
+    assert np.corrcoef(price, later)[0, 1] > 0.9  # what such a forecast is praised for
+    loss = np.log(later / price) ** 2
+    (claim,) = loss_claims({"squared": {"candlecast": loss, "zero_return": loss.copy()}}, 5, 1)
+    return BASELINES if claim.adjusted == 1 and claim.question == "zero_return" else ""
+
+
+def _not_a_number() -> str:
+    days = [datetime.date(2010, 1, 1) + datetime.timedelta(day) for day in range(4)]
+    values = {"model": ["candlecast"] * 4, "part": ["test"] * 4, "ticker": ["AAA"] * 4, "date": days}
+    numbers = {"realised_return": [0.1, np.nan, -0.1, 0.2], "forecast_return": [0.1] * 4}
+    frame = pl.DataFrame({**values, **numbers, "probability_up": [0.6] * 4}, schema=FORECASTS)
+    try:
+        scores(frame, 0.0)
+    except EvaluationError as error:
+        return STOPS if "realised_return is nan" in str(error) else ""
+    return ""
+
+
+# Not to be seen in bars or weights: these return what answers them.
+ELSEWHERE = (
+    Leak("L19", "an index's members of the last day, over all of history", CHOSEN, _members_of_the_last_day),
+    Leak("L24", "the last price again, praised for its fit to price levels", BASELINES, _last_price_again),
+    Leak("L27", "an outcome that is not a number", STOPS, _not_a_number),
+)
+
+LEAKS = (*FEATURE_LEAKS, *LABEL_LEAKS, *DISGUISED, *SPLIT_LEAKS, *MODEL_LEAKS, *ELSEWHERE)

@@ -47,7 +47,7 @@ def run_audit(inputs: AuditInputs, progress: Callable[[str], None] = lambda area
     tickers = inputs.bars["ticker"].unique().sort()
     step = max(len(tickers) // MAX_TICKERS, 1)
     some = inputs.bars.filter(pl.col("ticker").is_in(tickers.gather_every(step)[:MAX_TICKERS].implode()))
-    checks = [_universe(inputs.manifest)]
+    checks = [audit_universe(inputs.manifest)]
     checks += audit_features(
         some, lambda bars: build_features(bars, inputs.features), inputs.features.warmup_bars, inputs.seed
     )
@@ -70,7 +70,8 @@ def run_audit(inputs: AuditInputs, progress: Callable[[str], None] = lambda area
     return Audit(tuple(checks))
 
 
-def _universe(manifest: Manifest) -> Check:
+def audit_universe(manifest: Manifest) -> Check:
+    """Return what is known of survivorship: no check of bars can see which shares are missing."""
     universe = manifest.universe
     return Check(
         "data",
