@@ -3,6 +3,8 @@ import datetime
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import accuracy_score, confusion_matrix
 
 from candlecast.evaluation import breakdown
 
@@ -26,6 +28,28 @@ def test_reliability_bins_hold_equal_counts_and_all_windows(make_forecasts, bins
     weighted = (table["realised_share"] * table["windows"]).sum() / frame.height
     assert weighted == pytest.approx((frame["realised_return"] > 0).mean())
     assert table["forecast_probability"].is_sorted()
+
+
+@pytest.mark.parametrize("bins", [4, 10])
+def test_reliability_is_scikit_learns_where_bins_are_equal(make_forecasts, bins):
+    frame = make_forecasts(days=60, tickers=5)
+    up, probability = (frame["realised_return"] > 0).to_numpy(), frame["probability_up"].to_numpy()
+    realised, stated = calibration_curve(up, probability, n_bins=bins, strategy="quantile")
+    table = breakdown.reliability(frame, bins)
+    assert table["realised_share"].to_numpy() == pytest.approx(realised, abs=1e-12)
+    assert table["forecast_probability"].to_numpy() == pytest.approx(stated, abs=1e-12)
+
+
+def test_confusion_and_accuracies_are_scikit_learns(make_forecasts):
+    frame = make_forecasts(days=40, tickers=4, skill=0.2)
+    up, called = (frame["realised_return"] > 0).to_numpy(), (frame["probability_up"] > 0.5).to_numpy()
+    cells = breakdown.confusion(frame)["windows"].to_numpy().reshape(2, 2)  # down before up, as labels sort
+    assert np.array_equal(cells, confusion_matrix(up, called))
+    ticker = frame["ticker"].to_numpy() == "T2"
+    row = breakdown.accuracy_by_ticker(frame).filter(ticker="T2")
+    assert row["directional_accuracy"].item() == pytest.approx(
+        accuracy_score(up[ticker], called[ticker]), abs=1e-12
+    )
 
 
 def test_a_constant_probability_is_one_bin(make_forecasts):

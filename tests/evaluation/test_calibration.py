@@ -3,9 +3,18 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binomtest
 
 from candlecast.evaluation.bootstrap import day_counts, percentile_interval, widening
-from candlecast.evaluation.calibration import PLANTED_ACCURACY, Shape, calibrate, power, shape_of, simulate
+from candlecast.evaluation.calibration import (
+    PLANTED_ACCURACY,
+    Shape,
+    _share,
+    calibrate,
+    power,
+    shape_of,
+    simulate,
+)
 from candlecast.evaluation.config import EvaluateConfig
 
 CONFIG = EvaluateConfig(
@@ -66,6 +75,14 @@ def test_without_skill_each_test_rejects_about_as_often_as_it_says_and_with_skil
         assert result.size <= 0.12, result
         assert result.power > result.size, result
     assert PLANTED_ACCURACY > 0.5
+
+
+@pytest.mark.parametrize("count", [0, 9, 150])
+def test_the_monte_carlo_interval_is_clopper_and_pearsons(count):
+    share, interval = _share(count, 150)
+    exact = binomtest(count, 150).proportion_ci(method="exact")
+    assert share == count / 150
+    assert (interval.low, interval.high) == pytest.approx((exact.low, exact.high), abs=1e-8)
 
 
 def test_one_ticker_has_no_order_to_test():

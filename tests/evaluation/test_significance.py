@@ -141,3 +141,19 @@ def test_the_best_of_many_trainings_needs_a_smaller_p_value():
     assert sig.after_trials(0.01, 1) == 0.01
     assert sig.after_trials(0.01, 30) == pytest.approx(0.3)
     assert sig.after_trials(0.2, 30) == 1
+
+
+def test_the_bandwidth_and_its_degrees_are_those_published():
+    # Lazarus, Lewis, Stock & Watson (2018): S = 1.3 sqrt(T); Priestley (1981) table 6.1: nu = 1.5 T / M at
+    # frequency zero for Bartlett's window.
+    assert sig.bandwidth(200, 1) == 19
+    assert sig.bandwidth(499, 5) == 30
+    assert sig.bandwidth(60, 40) == 39
+    assert sig.equivalent_degrees(499, 29) == pytest.approx(24.95, abs=1e-12)
+
+
+def test_holm_is_the_published_example():
+    # Holm (1979) as worked in R's p.adjust: 0.01 x 4, 0.02 x 3, 0.03 x 2, 0.005 x 5 of five, kept in order.
+    raw = {"a": 0.01, "b": 0.02, "c": 0.03, "d": 0.04, "e": 0.005}
+    adjusted = {"a": 0.04, "b": 0.06, "c": 0.06, "d": 0.06, "e": 0.025}
+    assert sig.holm(raw) == pytest.approx(adjusted, abs=1e-12)
