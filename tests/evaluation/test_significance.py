@@ -23,7 +23,9 @@ def test_direction_dependence_is_driscoll_and_kraays_t(make_forecasts, days, tic
     # statsmodels has Stata's small-sample factor for groups, which Driscoll & Kraay have not.
     factor = math.sqrt((days - 1) / days * (len(up) - 2) / (len(up) - 1))
     assert tested.statistic == pytest.approx(factor * driscoll_kraay_t(up, called, day, lags), abs=1e-8)
-    assert tested.p_value == pytest.approx(stats.t.sf(tested.statistic, 1.5 * days / (lags + 1)), abs=1e-12)
+    # Kiefer & Vogelsang (2005): residuals have no mean, so the variance is short by (lags + 1) / days.
+    corrected = tested.statistic * math.sqrt(1 - (lags + 1) / days)
+    assert tested.p_value == pytest.approx(stats.t.sf(corrected, 1.5 * days / (lags + 1)), abs=1e-12)
 
 
 def test_direction_dependence_of_one_ticker_is_newey_and_wests(make_forecasts):
@@ -94,7 +96,8 @@ def test_lower_loss_is_diebold_and_marianos_with_harveys_factor(days, horizon):
     harvey = math.sqrt((days + 1 - 2 * horizon + horizon * (horizon - 1) / days) / days)
     tested = sig.lower_loss(model, baseline, horizon)
     assert tested.statistic == pytest.approx(harvey * plain, abs=1e-8)
-    assert tested.p_value == pytest.approx(stats.t.cdf(harvey * plain, 1.5 * days / (lags + 1)), abs=1e-10)
+    corrected = harvey * plain * math.sqrt(1 - (lags + 1) / days)
+    assert tested.p_value == pytest.approx(stats.t.cdf(corrected, 1.5 * days / (lags + 1)), abs=1e-10)
 
 
 def test_equal_losses_speak_neither_way():
@@ -157,3 +160,10 @@ def test_holm_is_the_published_example():
     raw = {"a": 0.01, "b": 0.02, "c": 0.03, "d": 0.04, "e": 0.005}
     adjusted = {"a": 0.04, "b": 0.06, "c": 0.06, "d": 0.06, "e": 0.025}
     assert sig.holm(raw) == pytest.approx(adjusted, abs=1e-12)
+
+
+def test_the_share_of_a_bartlett_variance_that_the_mean_takes_is_kiefer_and_vogelsangs():
+    # Averaged over white series the robust variance of a mean is 1 - (lags + 1) / days of what it estimates.
+    generator, days, lags = np.random.default_rng(8), 100, 14
+    drawn = [bartlett_variance_of_mean(generator.normal(size=days), lags) * days for _ in range(400)]
+    assert np.mean(drawn) == pytest.approx(1 - (lags + 1) / days, abs=0.04)
