@@ -84,6 +84,14 @@ def test_a_server_elsewhere_is_named_without_its_password(repository: Path) -> N
     assert done.stdout == "MLFLOW_TRACKING_URI names a server; open https://mlflow.example\n"
 
 
+def test_nothing_to_compare_is_one_line(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["compare"])
+    assert str(ended.value) == (
+        "error: compare: name a study or runs, or give --filter; candlecast compare --help"
+    )
+
+
 @contextmanager
 def running_ui() -> Iterator[tuple[subprocess.Popen[str], str]]:
     """`candlecast ui` on a free port, and its host and port once it has printed them."""
