@@ -27,11 +27,11 @@ def free_port() -> int:
 
 def postgresql_programs() -> Path:
     """Return the folder of initdb and pg_ctl, or skip the test."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     on_path = shutil.which("initdb")
-    found = [Path(on_path).parent] if on_path else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    if not found:
+    if not found and not on_path:
         pytest.skip("no PostgreSQL; scripts/install-postgresql installs one")
-    return found[-1]
+    return (found[-1] if found else Path(str(on_path))).resolve().parent
 
 
 @contextmanager
@@ -46,9 +46,12 @@ def postgresql() -> Iterator[str]:
         os.chown(folder, user.pw_uid, user.pw_gid)
 
     def call(program: str, *arguments: str) -> None:
-        command = [*as_user, str(programs / program), *arguments]
-        with (folder.parent / f"{folder.name}.log").open("ab") as log:
-            subprocess.run(command, cwd="/", check=True, stdout=log, stderr=log)
+        # Into a file: the server that pg_ctl leaves behind would hold a pipe open.
+        with tempfile.TemporaryFile("w+") as said:
+            command = [*as_user, str(programs / program), *arguments]
+            done = subprocess.run(command, cwd="/", check=False, stdout=said, stderr=subprocess.STDOUT)
+            said.seek(0)
+            assert done.returncode == 0, said.read()
 
     data = str(folder / "data")
     settings = f"-c listen_addresses=127.0.0.1 -c fsync=off -p {port} -k {folder}"
@@ -62,7 +65,6 @@ def postgresql() -> Iterator[str]:
             call("pg_ctl", "--pgdata", data, "--wait", "--mode", "immediate", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        folder.with_name(f"{folder.name}.log").unlink(missing_ok=True)
 
 
 @contextmanager

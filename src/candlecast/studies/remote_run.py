@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TextIO
@@ -63,6 +63,7 @@ class RemoteRunner:
         for name, run in state.done.items():
             enter(self.place, by_name[name], run, None)
         board = open_board(self.stream, cells, state, self.jobs)
+        _remove_pushed(self.place.root, self.origin, {cell.name for cell in state.to_run})
         make_way(self.place, state.to_run)
         phase = _Phase([*state.to_run])
         try:
@@ -137,6 +138,17 @@ def fetch_experiments(root: Path, origin: Origin) -> None:
     """Bring the experiments' references here; their files stay where they are until asked for."""
     if _git(root, "fetch", "--quiet", origin.remote, "refs/exps/*:refs/exps/*") is None:
         raise StudyError(f"--git-remote {origin.remote}: does not answer; see: git fetch {origin.remote}")
+
+
+def _remove_pushed(root: Path, origin: Origin, names: Collection[str]) -> None:
+    # What a changed cell left on the remote would come back with the next fetch.
+    listed = _git(root, "ls-remote", origin.remote, "refs/exps/*") or ""
+    references = [line.partition("\t")[2] for line in listed.splitlines()]
+    stale = [reference for reference in references if reference.rpartition("/")[2] in names]
+    if stale and _git(root, "push", "--quiet", origin.remote, "--delete", *stale) is None:
+        raise StudyError(
+            f"--git-remote {origin.remote}: does not let go of {stale[0]}; see: git push --delete"
+        )
 
 
 def _git(root: Path, *arguments: str) -> str | None:
