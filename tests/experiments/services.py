@@ -111,6 +111,7 @@ def ray_cluster() -> Iterator[str]:
     variables = {
         "PYTHONPATH": str(ROOT / "src"),  # the package as it is here, wherever it is installed from
         "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_worker_niceness": "0",  # its workers would starve beside another test
         # So that what a killed worker had started ends with it.
         "RAY_kill_child_processes_on_worker_exit_with_raylet_subreaper": "true",
     }
