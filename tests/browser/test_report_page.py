@@ -91,3 +91,5 @@ def test_the_report_prints(repository: Path, page: Page, screenshots: Path) -> N
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 718, "height": 1000})  # A4 less margins of 1 cm
     assert page.evaluate("document.documentElement.scrollWidth") <= 718
+    cut = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).length"
+    assert page.evaluate(cut) == 0  # paper does not scroll
