@@ -19,6 +19,7 @@ BENCHMARKS = (
     "logging_share",
     "market_data_memory",
     "start_up",
+    "inference",
 )
 
 
