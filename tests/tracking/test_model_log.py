@@ -114,6 +114,7 @@ def test_the_model_runs_the_code_it_carries_and_imports_no_more_than_it_lists(
         "print({'sklearn', 'statsmodels', 'arch', 'matplotlib', 'dvc'} & {*sys.modules})\n"
     )
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environ["MLFLOW_ALLOW_PICKLE_DESERIALIZATION"] = "false"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environ, check=True, capture_output=True, text=True
     )
