@@ -188,7 +188,7 @@ def test_a_micro_batch_left_to_the_machine_trains_once_although_its_stage_fails_
     assert list(checkpoints.iterdir()) == []
     with sqlite3.connect(folder / "mlflow.db") as store:
         assert store.execute("select name, status from runs").fetchall() == [
-            ("32x1 fp32 lr1e-3 s17", "FINISHED")
+            ("32x1 fp32 lr1e-3 s17 synthetic", "FINISHED")
         ]
         totals = store.execute("select key from metrics where key like 'total/%'").fetchall()
     assert len(totals) == len(set(totals)) > 0
