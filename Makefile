@@ -57,6 +57,6 @@ lock:  ## resolve pyproject.toml into requirements.lock
 	sed -i -E 's/^(torch==[0-9.]+)\+.*/\1/' requirements.lock
 
 clean:  ## remove what stages, tests and tools wrote; keep the environment and the tracking store
-	rm -rf data reports/report.html reports/plots reports/training reports/metrics.json screenshots
+	rm -rf data reports/report.html reports/plots reports/figures reports/training reports/metrics.json screenshots
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

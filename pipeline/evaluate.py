@@ -37,6 +37,7 @@ from candlecast.windows.store import WindowStore, load_windows
 
 MANIFEST = Path("data/raw/manifest.json")
 REPORTS = Path("reports")
+WRITTEN = ("metrics.json", "evidence.json", "audit.json", "plots", "figures", "report.html", "summary.md")
 MODEL, FORECASTER = Path("data/model"), Path("data/forecaster")
 
 
@@ -88,12 +89,11 @@ def main() -> None:
             memory=read_memory(REPORTS / "training"),
             provenance=provenance(os.environ, Path.cwd(), manifest.content_sha256, run_file),
         )
-        write_report(inputs, REPORTS / "report.html")
+        write_report(inputs, REPORTS / "report.html", REPORTS / "figures")
         write_summary(inputs, REPORTS / "summary.md")
         findings = {check: float(count) for check, count in manifest.quality.counts().items() if count}
         log.scores({"test": metrics["test"], "validation": metrics["validation"], "data": findings})
-        written = ("metrics.json", "evidence.json", "audit.json", "plots", "report.html", "summary.md")
-        log.files(MANIFEST, *(REPORTS / name for name in written))
+        log.files(MANIFEST, *(REPORTS / name for name in WRITTEN))
         bars = read_frame(Path("data/raw/bars.parquet"), BARS)
         keep_model(log, FORECASTER, example_table(bars, card.settling_bars + store.length))
 

@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from candlecast.files import replacing
-from candlecast.tracking.lookup import Found, find_run, model_of
+from candlecast.tracking.lookup import Found, find_run
 from candlecast.tracking.server import charts_page, choose_port, compare_page, run_page, serve
 from candlecast.tracking.store import tracking_store
 
@@ -68,15 +68,12 @@ def compare(page: Page, url: str, runs: list[Found], folder: Path) -> None:
     take(page, folder / "mlflow-compare.png")
 
 
-def artifacts(page: Page, url: str, found: Found, folder: Path) -> None:
-    """The report among a run's artifacts, and the model's page."""
-    page.goto(f"{url}{run_page(found.experiment, found.run.info.run_id)}/artifacts/report.html")
+def report(page: Page, url: str, found: Found, folder: Path) -> None:
+    """The report among a run's artifacts."""
+    page.goto(url + run_page(found.experiment, found.run.info.run_id, "/artifacts/report.html"))
     page.frame_locator("iframe").first.get_by_text("Candlecast report").wait_for()
     close_assistant(page)
     take(page, folder / "mlflow-report.png")
-    page.goto(f"{url}/#/experiments/{found.experiment}/models/{model_of(found).model_id}")
-    page.get_by_text("forecaster").first.wait_for()
-    take(page, folder / "mlflow-model.png")
 
 
 def main() -> None:
@@ -94,7 +91,7 @@ def main() -> None:
         page.set_default_timeout(PATIENCE)
         charts(page, url, runs[0], Path(folder))
         compare(page, url, runs, Path(folder))
-        artifacts(page, url, runs[0], Path(folder))
+        report(page, url, runs[0], Path(folder))
         browser.close()
 
 

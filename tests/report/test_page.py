@@ -1,6 +1,7 @@
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 
@@ -79,7 +80,7 @@ def test_it_tells_what_a_reader_looks_for(page, text):
 
 
 def test_the_same_inputs_give_the_same_bytes(inputs, page, tmp_path):
-    write_report(inputs, tmp_path / "report.html")
+    write_report(inputs, tmp_path / "report.html", tmp_path / "figures")
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
 
 
@@ -115,3 +116,12 @@ def test_a_span_too_short_and_an_audit_not_run_leave_their_sections_out(inputs):
 def test_no_measured_noise_leaves_its_figure_out(inputs):
     page = render(replace(inputs, history=inputs.history.drop("noise_scale", "noise_low", "noise_high")))
     assert "Gradient noise" not in page
+
+
+def test_every_figure_of_the_page_is_also_a_file_of_its_own(inputs, tmp_path):
+    write_report(inputs, tmp_path / "report.html", tmp_path / "figures")
+    page = (tmp_path / "report.html").read_text()
+    files = sorted((tmp_path / "figures").iterdir())
+    assert len(files) == page.count("<svg ") > 5
+    for file in files:
+        assert ElementTree.parse(file).getroot().tag == "{http://www.w3.org/2000/svg}svg"

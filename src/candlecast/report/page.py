@@ -7,9 +7,9 @@ import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from candlecast.evaluation.evaluate import MODEL, select
-from candlecast.files import write_text
+from candlecast.files import replacing_folder, write_text
 from candlecast.report import curves, evidence_tables, figures, sentences, tables
-from candlecast.report.drawing import Drawing
+from candlecast.report.drawing import Drawing, standalone
 from candlecast.report.inputs import ReportInputs
 from candlecast.report.memory_words import memory_sentence, memory_table
 from candlecast.report.noise import noise_sentences
@@ -18,13 +18,24 @@ from candlecast.report.scores import SCORES
 from candlecast.report.verdict import answer, lead
 
 
-def write_report(inputs: ReportInputs, path: Path) -> None:
-    """Write the page, the same bytes for the same inputs."""
-    write_text(path, render(inputs))
+def write_report(inputs: ReportInputs, path: Path, folder: Path) -> None:
+    """Write the page, and its figures as an SVG each into `folder`; the same bytes for the same inputs."""
+    drawings = draw(inputs)
+    write_text(path, render(inputs, drawings))
+    with replacing_folder(folder) as temporary:
+        for drawing in drawings:
+            write_text(temporary / f"{drawing.name}.svg", standalone(drawing))
 
 
-def render(inputs: ReportInputs) -> str:
-    """Return the page as HTML."""
+def draw(inputs: ReportInputs) -> list[Drawing]:
+    """Return the page's figures."""
+    test = select(inputs.forecasts, MODEL, "test")
+    return [drawing for drawing in _drawings(inputs, test) if drawing is not None]
+
+
+def render(inputs: ReportInputs, drawings: list[Drawing] | None = None) -> str:
+    """Return the page as HTML; the figures are drawn if they are not given."""
+    drawings = draw(inputs) if drawings is None else drawings
     test = select(inputs.forecasts, MODEL, "test")
     environment = Environment(
         loader=PackageLoader("candlecast.report", "."),
@@ -33,7 +44,6 @@ def render(inputs: ReportInputs) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    drawings = [drawing for drawing in _drawings(inputs, test) if drawing is not None]
     return environment.get_template("report.html").render(
         inputs=inputs,
         test=test,

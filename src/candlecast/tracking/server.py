@@ -38,9 +38,9 @@ def charts_page(experiment: str) -> str:
     return f"/#/experiments/{experiment}/runs?workflowType=machine_learning&compareRunsMode=CHART"
 
 
-def run_page(experiment: str, run_id: str) -> str:
-    """Return the path of one run's page."""
-    return f"/#/experiments/{experiment}/runs/{run_id}"
+def run_page(experiment: str, run_id: str, part: str = "") -> str:
+    """Return the path of one run's page, or of a part of it such as `/artifacts/report.html`."""
+    return f"/#/experiments/{experiment}/runs/{run_id}{part}?workflowType=machine_learning"
 
 
 def compare_page(experiment: str, run_ids: Sequence[str]) -> str:
