@@ -80,7 +80,7 @@ def test_a_store_that_is_away_costs_a_warning_and_no_result(
 
 def test_nothing_in_the_model_is_a_pickle(served: Path) -> None:
     suffixes = {path.suffix for path in served.rglob("*") if path.is_file() and path.name != "MLmodel"}
-    assert suffixes == {".json", ".safetensors", ".py", ".txt", ".yaml", ".typed"}
+    assert suffixes == {".json", ".safetensors", ".py", ".txt", ".yaml"}
 
 
 def test_the_requirements_are_what_the_lock_pins_and_what_the_code_imports(served: Path) -> None:
@@ -88,16 +88,11 @@ def test_the_requirements_are_what_the_lock_pins_and_what_the_code_imports(serve
     assert set(requirements()) <= set(lock)
     assert (served / "requirements.txt").read_text().splitlines() == requirements()
     code = served / "code" / "candlecast"
-    imported = {module.split(".")[0] for file in code.rglob("*.py") for module in dvc_deps.imports(file)}
-    reached = {
-        name.split(".")[0]
-        for path in dvc_deps.reachable(dvc_deps.PACKAGE / "tracking" / "served_model.py")
-        for name in dvc_deps.imports(path)
-        if "evaluation" not in path.parts  # whose tests and resampling a forecast does not run
-    }
-    assert reached <= imported | {"mlflow", "pandas"}
-    others = {IMPORTED_AS.get(name, name) for name in reached - {*sys.stdlib_module_names, "candlecast"}}
-    assert others <= set(REQUIREMENTS)
+    files = [served / "served_model.py", *code.rglob("*.py")]
+    imported = {module.split(".")[0] for file in files for module in dvc_deps.imports(file)}
+    others = {IMPORTED_AS.get(name, name) for name in imported - {*sys.stdlib_module_names, "candlecast"}}
+    assert others == set(REQUIREMENTS)
+    assert not (code / "report").exists()
 
 
 def test_the_model_runs_the_code_it_carries_and_imports_no_more_than_it_lists(

@@ -4,6 +4,7 @@ The model carries the modules it runs, not the name of a package: no index has C
 next year should make its windows as they were made when it was trained.
 """
 
+import ast
 import shutil
 import tempfile
 import warnings
@@ -37,9 +38,6 @@ REQUIREMENTS: Final = (
     "scipy",
     "torch",
 )
-# What it does not run: the command line, reports, studies, the pages of the store.
-_LEFT_OUT: Final = ("__pycache__", "cli.py", "settings.py", "stage.py", "report", "studies", "tracking")
-
 SIGNATURE: Final = ModelSignature(
     inputs=Schema(
         [
@@ -107,7 +105,10 @@ def save_served(
     with tempfile.TemporaryDirectory() as temporary:
         code = Path(temporary, candlecast.__name__)
         package = Path(candlecast.__file__).parent
-        shutil.copytree(package, code, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+        for module in modules_of(Path(served_model.__file__), package):
+            target = code / module.relative_to(package)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(module, target)
         with warnings.catch_warnings():
             # What MLflow says of its own use of pandas is nothing a user can act on.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -121,6 +122,29 @@ def save_served(
                 code_paths=[str(code)],
                 mlflow_model=record,
             )
+
+
+def modules_of(script: Path, package: Path) -> list[Path]:
+    """Return the package's files that running `script` imports, their packages' own included.
+
+    What is imported for type checking alone is not run. A store over HTTP takes a request a file.
+    """
+    found, waiting = {package / "__init__.py"}, [script]
+    while waiting:
+        tree = _WithoutTypes().visit(ast.parse(waiting.pop().read_text(encoding="utf-8")))
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(package.name):
+                continue
+            module = package.parent.joinpath(*(node.module or "").split(".")).with_suffix(".py")
+            if module.exists() and module not in found:
+                found |= {module, module.parent / "__init__.py"}
+                waiting.append(module)
+    return sorted(found)
+
+
+class _WithoutTypes(ast.NodeTransformer):
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        return None if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING" else node
 
 
 def requirements() -> list[str]:
