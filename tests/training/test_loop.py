@@ -5,6 +5,7 @@ import torch
 from training.small import CONFIG, Recorder, Small, recipe, small
 
 from candlecast.errors import TrainingError
+from candlecast.training.average import WeightAverage
 from candlecast.training.config import TrainConfig
 from candlecast.training.loop import TrainingResult, train
 from candlecast.training.records import TrainingEvent, TrainingPlan, TrainingSummary
@@ -165,6 +166,22 @@ def test_float16_skips_an_overflow_and_neither_the_schedule_nor_the_update_moves
     for fp16, fp32 in zip(result.updates, untouched.updates, strict=False):
         assert fp16.lr == fp32.lr
     assert all(torch.isfinite(tensor).all() for tensor in result.best_state.values())
+
+
+def test_the_moving_average_stays_where_it_was_on_a_skipped_update(
+    store: WindowStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moves: list[int] = []
+    move = WeightAverage.update
+    monkeypatch.setattr(
+        WeightAverage, "update", lambda self, windows: (moves.append(windows), move(self, windows))
+    )
+    model = small()
+    with torch.no_grad():
+        model.mean_head.weight.mul_(3e2)
+    result, _, _ = run(store, replace(CONFIG, precision="fp16", ema_half_life=20), model=model)
+    assert result.counters.skipped_updates > 0
+    assert len(moves) == result.counters.update
 
 
 def test_bfloat16_follows_float32_to_its_own_rounding(store: WindowStore) -> None:
