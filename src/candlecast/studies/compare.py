@@ -63,7 +63,7 @@ def study_file(root: Path, names: Sequence[str]) -> Path | None:
 
 def write_comparison(comparison: Comparison, folder: Path, findings: Path | None, command: str) -> Document:
     """Write index.html, summary.md, runs.csv, contrasts.csv and figures/; return what they say."""
-    peaks = predicted_peaks({arm: comparison.of(arm)[0].run for arm in comparison.arms})
+    peaks = predicted_peaks({arm: comparison.example(arm).run for arm in comparison.arms})
     document = comparison_document(comparison, peaks, command)
     for drawing in document.drawings():
         write_text(folder / FIGURES / f"{drawing.name}.svg", standalone(drawing))

@@ -17,6 +17,7 @@ from candlecast.studies.contrasts import (
     unpaired,
 )
 from candlecast.studies.measures import common_budget
+from candlecast.studies.roles import batch_sizes
 from candlecast.studies.study import Study
 from candlecast.studies.trials import Trial, best_loss, make_trial
 from candlecast.tracking.runs import RunReader, TrackedRun
@@ -58,6 +59,11 @@ class Comparison:
     def of(self, arm: str) -> list[Trial]:
         """Return an arm's trials, lowest seed first."""
         return sorted((trial for trial in self.trials if trial.arm == arm), key=lambda trial: trial.pair)
+
+    def example(self, arm: str) -> Trial:
+        """Return a trial of an arm whose training resolved its plan, if there is one."""
+        trials = self.of(arm)
+        return next((trial for trial in trials if "plan.precision" in trial.run.params), trials[0])
 
 
 def compare_study(reader: RunReader, study: Study) -> Comparison:
@@ -144,10 +150,9 @@ def arm_labels(runs: Sequence[TrackedRun]) -> list[str]:
 
 
 def batches(run: TrackedRun) -> str:
-    """Return micro-batch and steps as `16 x 8`, as the training resolved them."""
-    micro = int(run.params.get("plan.micro_batch", run.params.get("accum.micro_batch", "0")))
-    effective = int(run.params.get("plan.effective_batch", micro * int(run.params.get("accum.steps", "1"))))
-    return f"{micro} x {-(-effective // micro)}" if micro else "unknown batch"
+    """Return micro-batch and steps as `16 x 8`."""
+    sizes = batch_sizes(run)
+    return f"{sizes[0]} x {-(-sizes[1] // sizes[0])}" if sizes else "unknown batch"
 
 
 def _compared(

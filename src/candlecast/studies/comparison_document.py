@@ -18,7 +18,7 @@ from candlecast.studies.comparison_tables import (
 )
 from candlecast.studies.judgement import Judgement, judge, lowered, power_sentence
 from candlecast.studies.measures import measure
-from candlecast.studies.roles import Roles, find_roles
+from candlecast.studies.roles import Roles, batch_sizes, find_roles
 from candlecast.studies.study import TUNING_METRIC
 from candlecast.training.memory import MemorySplit
 
@@ -40,7 +40,7 @@ AVERAGING = (
 def comparison_document(comparison: Comparison, peaks: Mapping[str, MemorySplit], command: str) -> Document:
     """Return everything there is to say, in the order in which a reader needs it."""
     judgement = judge(comparison)
-    firsts = {arm: comparison.of(arm)[0] for arm in comparison.arms}
+    firsts = {arm: comparison.example(arm) for arm in comparison.arms}
     roles = find_roles(firsts)
     claims = article_claims(comparison, roles, peaks) if roles else ()
     sections = [
@@ -214,13 +214,13 @@ def _claims(comparison: Comparison, roles: Roles | None, claims: Sequence[Claim]
     if roles is None:
         return []
     drawing = averaging_drawing(comparison, roles)
-    few, many = (
-        int(comparison.of(arm)[0].run.params["plan.effective_batch"])
-        for arm in (roles.small, roles.accumulated)
-    )
+    few, many = (batch_sizes(comparison.example(arm).run) for arm in (roles.small, roles.accumulated))
+    assert few is not None  # they made the roles
+    assert many is not None
+    times = many[1] / few[1]
     parts: list[Part] = [
         Shown(claims_table(claims), "The article says", "A claim a row.", wordy=True),
-        AVERAGING.format(times=many / few, shrunk=(few / many) ** 0.5),
+        AVERAGING.format(times=times, shrunk=times**-0.5),
     ]
     if drawing:
         parts.append(Figures((drawing,)))

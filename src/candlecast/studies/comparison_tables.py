@@ -34,7 +34,7 @@ def arms_table(comparison: Comparison, peaks: Mapping[str, MemorySplit]) -> Tabl
     """Return each arm's mean and spread over seeds of every measure that one has."""
     heads = tuple((arm, description) for arm, description in comparison.arms.items())
     rows = [
-        Row("Batches", tuple(Cell(batches(comparison.of(arm)[0].run)) for arm in comparison.arms)),
+        Row("Batches", tuple(Cell(batches(comparison.example(arm).run)) for arm in comparison.arms)),
         Row("Runs", tuple(Cell(str(len(comparison.of(arm)))) for arm in comparison.arms)),
         Row("Learning rate", tuple(Cell(_rates(comparison, arm)) for arm in comparison.arms)),
         Row("Updates", tuple(Cell(_updates(comparison, arm)) for arm in comparison.arms)),

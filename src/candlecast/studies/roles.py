@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from candlecast.studies.trials import Trial
+from candlecast.tracking.runs import TrackedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +22,7 @@ def find_roles(first_trials: Mapping[str, Trial]) -> Roles | None:
     None where no arm accumulates, or none trains on its micro-batch alone.
     """
     batches = {
-        arm: (int(trial.run.params["plan.micro_batch"]), int(trial.run.params["plan.effective_batch"]))
-        for arm, trial in first_trials.items()
-        if "plan.micro_batch" in trial.run.params and "plan.effective_batch" in trial.run.params
+        arm: sizes for arm, trial in first_trials.items() if (sizes := batch_sizes(trial.run)) is not None
     }
     for arm, (micro, effective) in batches.items():
         if effective == micro:
@@ -33,3 +32,20 @@ def find_roles(first_trials: Mapping[str, Trial]) -> Roles | None:
         if small is not None:
             return Roles(small, arm, large)
     return None
+
+
+def batch_sizes(run: TrackedRun) -> tuple[int, int] | None:
+    """Return micro-batch and effective batch: as the training resolved them, otherwise as asked for.
+
+    A run that stands for a restored training resolved nothing. None where neither says.
+    """
+    params = run.params
+    try:
+        micro = int(params.get("plan.micro_batch") or params["accum.micro_batch"])
+        if "plan.effective_batch" in params:
+            return micro, int(params["plan.effective_batch"])
+        if params["accum.steps"] != "null":
+            return micro, micro * int(params["accum.steps"])
+        return micro, int(params["accum.effective_batch"])
+    except (KeyError, ValueError):
+        return None
