@@ -16,6 +16,7 @@ from experiments.services import mlflow_server, postgresql, ray_cluster
 
 from candlecast.studies.cells import tuning_cells
 from candlecast.studies.command import cell_variables, open_place
+from candlecast.studies.experiments import experiments, read_at
 from candlecast.studies.pools import RayPool
 from candlecast.studies.remote_run import RemoteRunner, find_origin
 from candlecast.studies.study import Study, load_study
@@ -124,8 +125,7 @@ def test_cells_are_run_elsewhere_and_a_killed_worker_loses_none(
     assert client.list_artifacts(kept[0].info.run_id)
 
     # What a cell made is on the DVC remote, and leads to its run.
-    name = cells[0].name
-    dvc(clone, "exp", "pull", "origin", name)
-    dvc(clone, "exp", "apply", name)
-    run_id = json.loads((clone / "data" / "model" / "run.json").read_text())["mlflow_run_id"]
-    assert run_id == done[name].run_id
+    made = next(each for each in experiments(clone) if each.name == cells[0].name)
+    dvc(clone, "exp", "pull", "origin", made.name)
+    run_id = json.loads(read_at(clone, made, "data/model/run.json"))["mlflow_run_id"]
+    assert run_id == done[made.name].run_id

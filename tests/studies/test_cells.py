@@ -6,7 +6,7 @@ from dvc.utils.hydra import apply_overrides
 
 from candlecast.errors import ParamsError
 from candlecast.params import read_params
-from candlecast.studies.cells import apply, check_cell, confirmation_cells, short, tuning_cells, written
+from candlecast.studies.cells import apply, check_cell, confirmation_cells, tuning_cells, written
 from candlecast.studies.study import Study, load_study
 
 ROOT = Path(__file__).parents[2]
@@ -44,11 +44,6 @@ def test_a_cell_overrides_settings_budget_arm_value_and_seed(study: Study) -> No
     cell = next(cell for cell in tuning_cells(study) if cell.arm == "accumulated")
     assert {"accum.steps=8", "train.epochs=null", f"seed={cell.seed}"} <= {*cell.assignments()}
     assert f"train.peak_lr={cell.value}" in cell.assignments()
-
-
-@pytest.mark.parametrize(("value", "name"), [(1e-3, "1e-3"), (3e-4, "3e-4"), (0.0015, "0.0015"), (4, "4")])
-def test_a_value_is_short_in_a_name(value: float, name: str) -> None:
-    assert short(value) == name
 
 
 @pytest.mark.parametrize(

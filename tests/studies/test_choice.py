@@ -1,11 +1,13 @@
+import math
 from pathlib import Path
 
 import pytest
 
 from candlecast.errors import StudyError
-from candlecast.studies.cells import short, tuning_cells
+from candlecast.studies.cells import tuning_cells
 from candlecast.studies.choice import check_inside, choose, mean_losses, means_table
 from candlecast.studies.study import Study, load_study
+from candlecast.tracking.identity import short_number
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,12 +52,26 @@ def test_an_optimum_at_the_edge_stops_and_says_on_which_side_to_widen(study: Stu
     chosen = dict.fromkeys(study.arms, values[2]) | {"small": values[0], "large": values[-1]}
     with pytest.raises(StudyError) as caught:
         check_inside(study, chosen)
-    low, high = short(values[0]), short(values[-1])
+    low, high = short_number(values[0]), short_number(values[-1])
     assert f"small at {low} (add values below it), large at {high} (add values above it)" in str(caught.value)
 
 
 def test_the_table_marks_what_was_chosen(study: Study) -> None:
     means = mean_losses(study, tuning_cells(study), losses(study, dict.fromkeys(study.arms, 2)))
     lines = means_table(study, means, choose(means)).splitlines()
-    assert lines[1].split() == [short(value) for value in study.tuning.values]
-    assert lines[2].split() == ["small", "3.0000", "2.0000", "1.0000*", "2.0000", "3.0000"]
+    assert lines[1].split() == [short_number(value) for value in study.tuning.values]
+    row = [f"{1 + abs(index - 2):.4f}" for index in range(len(study.tuning.values))]
+    assert lines[2].split() == ["small", *row[:2], "1.0000*", *row[3:]]
+
+
+def test_a_value_at_which_a_training_diverges_is_never_chosen(study: Study) -> None:
+    known = losses(study, dict.fromkeys(study.arms, 2))
+    diverged = next(cell for cell in tuning_cells(study) if cell.value == study.tuning.values[2])
+    known[diverged.name] = math.inf
+    means = mean_losses(study, tuning_cells(study), known)
+    chosen = choose(means)
+    assert chosen[diverged.arm] in (study.tuning.values[1], study.tuning.values[3])
+    (row,) = [
+        row for row in means_table(study, means, chosen).splitlines() if row.startswith(f"{diverged.arm} ")
+    ]
+    assert row.split()[3] == "diverged"

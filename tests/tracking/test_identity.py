@@ -87,6 +87,7 @@ def test_tags_lead_to_the_dvc_experiment_and_its_batch() -> None:
     [
         ({"micro_batch": 16, "steps": 8, "effective_batch": None}, 1e-3, "16x8 bf16 lr1e-3 s0"),
         ({"micro_batch": 16, "steps": None, "effective_batch": 100}, 0.00025, "16x7 bf16 lr0.00025 s0"),
+        ({"micro_batch": 8, "steps": 1, "effective_batch": None}, 1.0, "8x1 bf16 lr1 s0"),
         ({"micro_batch": "auto", "steps": None, "effective_batch": 256}, 0.5, "autox256 bf16 lr5e-1 s0"),
     ],
 )

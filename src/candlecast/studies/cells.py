@@ -9,6 +9,7 @@ from candlecast.errors import ParamsError
 from candlecast.params import parse
 from candlecast.settings import Settings
 from candlecast.studies.study import Override, Overrides, Study
+from candlecast.tracking.identity import short_number
 
 Phase = Literal["tuning", "confirmation"]
 
@@ -55,22 +56,10 @@ def confirmation_cells(study: Study, chosen: Mapping[str, float]) -> list[Cell]:
 
 
 def _cell(study: Study, arm: str, phase: Phase, value: float, seed: int) -> Cell:
-    name = f"{study.name}-{arm}-{study.tuning.label}{short(value)}-s{seed}"
+    name = f"{study.name}-{arm}-{study.tuning.label}{short_number(value)}-s{seed}"
     overrides: dict[str, Override] = {**study.settings, **study.budget, **study.arms[arm].overrides}
     overrides |= {study.tuning.key: value, "seed": seed}
     return Cell(study.name, arm, phase, value, seed, name, overrides)
-
-
-def short(value: float) -> str:
-    """Return a number as a name carries it.
-
-    >>> [short(value) for value in (0.001, 3e-4, 0.0015, 4)]
-    ['1e-3', '3e-4', '0.0015', '4']
-    """
-    if isinstance(value, int) or value >= 1:
-        return f"{value:g}"
-    rate = re.sub(r"e-0*", "e-", f"{value:.0e}")
-    return rate if float(rate) == value else f"{value:g}"
 
 
 def written(value: Override) -> str:

@@ -1,11 +1,13 @@
 """The value of the tuned parameter that an arm is confirmed at: of the lowest mean validation loss."""
 
+import math
 from collections.abc import Mapping
 from statistics import fmean
 
 from candlecast.errors import StudyError
-from candlecast.studies.cells import Cell, short
+from candlecast.studies.cells import Cell
 from candlecast.studies.study import Study
+from candlecast.tracking.identity import short_number
 
 Losses = Mapping[str, float]  # cell's name -> validation loss
 Means = dict[str, dict[float, float]]  # arm -> value -> mean over the tuning seeds
@@ -44,7 +46,7 @@ def check_inside(study: Study, chosen: Mapping[str, float]) -> None:
     values = study.tuning.values
     beyond = {values[0]: "below", values[-1]: "above"}
     at_edge = [
-        f"{arm} at {short(value)} (add values {beyond[value]} it)"
+        f"{arm} at {short_number(value)} (add values {beyond[value]} it)"
         for arm, value in chosen.items()
         if value in beyond
     ]
@@ -56,13 +58,19 @@ def check_inside(study: Study, chosen: Mapping[str, float]) -> None:
         )
 
 
+def _shown(mean: float) -> str:
+    return f"{mean:.4f}" if math.isfinite(mean) else "diverged"
+
+
 def means_table(study: Study, means: Means, chosen: Mapping[str, float]) -> str:
     """Return the means as lines of text, the chosen one of each arm marked by a star."""
     width = max(map(len, means))
-    head = " " * width + "".join(f"{short(value):>10}" for value in study.tuning.values)
+    head = " " * width + "".join(f"{short_number(value):>10}" for value in study.tuning.values)
     rows = [
         f"{arm:<{width}}"
-        + "".join(f"{mean:>9.4f}{'*' if value == chosen[arm] else ' '}" for value, mean in of_arm.items())
+        + "".join(
+            f"{_shown(mean):>9}{'*' if value == chosen[arm] else ' '}" for value, mean in of_arm.items()
+        )
         for arm, of_arm in means.items()
     ]
     return "\n".join(

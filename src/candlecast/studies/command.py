@@ -1,5 +1,6 @@
 """`candlecast study run`: both phases of a study, on this machine or others, or what they would do."""
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -89,7 +90,8 @@ def _runner(place: Place, options: Options, environ: Mapping[str, str], stream: 
 
 
 def _losses(runs: Mapping[str, CellRun]) -> dict[str, float]:
-    return {name: run.metrics[TUNING_METRIC] for name, run in runs.items() if TUNING_METRIC in run.metrics}
+    losses = {name: run.metrics[TUNING_METRIC] for name, run in runs.items() if TUNING_METRIC in run.metrics}
+    return losses | {name: math.inf for name, run in runs.items() if run.divergence}
 
 
 def _choose(study: Study, means: Means, place: Place, stream: TextIO, options: Options) -> dict[str, float]:

@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import io
 import logging
+import re
 import shutil
 import signal
 import subprocess
@@ -139,8 +140,9 @@ class Queue:
             return "it did not start"
         lines = Path(info.stdout).read_text(encoding="utf-8", errors="replace").split("\n")
         said = [line.strip() for line in lines if line.strip()]
-        errors = [line for line in said if line.startswith("error: ")]
-        return (errors or said or ["it said nothing"])[-1]
+        ours = [line for line in said if line.startswith("error: ")]
+        python = [line for line in said if re.match(r"(\w+\.)*\w+(Error|Exception|Interrupt)\b", line)]
+        return (ours or python or said or ["it said nothing"])[-1]
 
     def _owned(self, task: Task) -> bool:
         # Between its steps a task has no process: then a worker that has none either may be at it.

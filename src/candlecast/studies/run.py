@@ -115,6 +115,8 @@ class Runner:
             self.queue.remove([task])
             self._fail(phase, board, cell.name, reason)
             return
+        if run.divergence:
+            board.note(f"diverged {cell.name}: {run.divergence}")
         seconds = time.monotonic() - phase.started.get(cell.name, time.monotonic())
         enter(self.place, cell, run, seconds)
         self.queue.remove([task])

@@ -11,7 +11,7 @@ from candlecast.studies.dvc_queue import Task
 from candlecast.studies.experiments import Experiment, experiments, read_at, remove_experiments
 from candlecast.studies.fingerprint import Fingerprints
 from candlecast.studies.ledger import Ledger
-from candlecast.tracking.studies import ARM, FINGERPRINT, PHASE, SECONDS, CellRun, StudyLog
+from candlecast.tracking.studies import ARM, DIVERGED, FINGERPRINT, PHASE, SECONDS, CellRun, StudyLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,15 @@ def done_run(place: Place, cell: Cell, experiment: Experiment | None, run: CellR
     """Return the run of a cell that is done as it would be run now, None where it is to be run.
 
     It is done when DVC has its experiment, MLflow its finished run, and both were made from the same code,
-    parameters and data. A training that DVC restored from its cache is given the run it lacks.
+    parameters and data. A training that DVC restored from its cache is given the run it lacks. One that
+    diverged while it was tuned is done too: that is what its value leads to, however often it is run.
     """
-    if experiment is None:
-        return None
     known = (run.tags.get(FINGERPRINT) if run else None) or place.ledger.get(cell.name)
     if known != place.fingerprints.of(cell):
+        return None
+    if run is not None and run.divergence and cell.phase == "tuning":
+        return run
+    if experiment is None:
         return None
     if run is None:
         _stand_in(place, cell, experiment)
@@ -88,6 +91,8 @@ def enter(place: Place, cell: Cell, run: CellRun, seconds: float | None) -> None
     }
     if seconds is not None:
         tags[SECONDS] = f"{seconds:.1f}"
+    if run.divergence:
+        tags[DIVERGED] = run.divergence
     if any(run.tags.get(key) != value for key, value in tags.items()):
         place.log.enter(run.run_id, tags)
 

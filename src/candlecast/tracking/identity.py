@@ -68,12 +68,20 @@ def run_name(params: Mapping[str, Any], plan: TrainingPlan | None = None) -> str
     if steps is None:
         whole = accum["effective_batch"]
         steps = -(-whole // micro_batch) if isinstance(micro_batch, int) else whole
-    rate = re.sub(r"e([+-])0*", r"e\1", f"{train['peak_lr']:.0e}").replace("e+", "e")
-    if float(rate) != train["peak_lr"]:
-        rate = f"{train['peak_lr']:g}"
+    rate = short_number(train["peak_lr"])
     source = params.get("data", {}).get("source", "sample")
     market = "" if source == "sample" else f" {source}"
     return f"{micro_batch}x{steps} {precision} lr{rate} s{params['seed']}{market}"
+
+
+def short_number(value: float) -> str:
+    """Return a number as a name carries it.
+
+    >>> [short_number(value) for value in (0.001, 3e-4, 0.0015, 4, 1.0, 100.0)]
+    ['1e-3', '3e-4', '0.0015', '4', '1', '100']
+    """
+    shortest = re.sub(r"e-0*", "e-", f"{value:.0e}")
+    return shortest if value < 1 and float(shortest) == value else f"{value:g}"
 
 
 @dataclass(frozen=True, slots=True)

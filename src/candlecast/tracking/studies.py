@@ -16,6 +16,7 @@ ARM: Final = "candlecast.arm"
 PHASE: Final = "candlecast.phase"
 FINGERPRINT: Final = "candlecast.fingerprint"
 SECONDS: Final = "candlecast.seconds"  # of wall clock, DVC's own included
+DIVERGED: Final = "candlecast.diverged"  # what was not finite, on a tuning run that it stopped
 SUPERSEDED: Final = "candlecast.superseded"  # the study that a run belonged to until its cell changed
 PARENT: Final = "mlflow.parentRunId"
 
@@ -28,6 +29,12 @@ class CellRun:
     finished: bool
     tags: Mapping[str, str]
     metrics: Mapping[str, float]  # the last point of each
+
+    @property
+    def divergence(self) -> str | None:
+        """Return why the training stopped, where its loss or gradient was no longer finite."""
+        failure = self.tags.get("failure", "")
+        return None if self.finished or "is not finite" not in failure else failure
 
 
 class StudyLog:
