@@ -18,7 +18,8 @@ _SMOOTHED = 50  # bins of equal windows into which a training loss is averaged t
 
 def course_drawings(comparison: Comparison) -> Iterator[Drawing]:
     """Draw validation loss against windows, updates and seconds, and the training loss against windows."""
-    band = "The band is the range over seeds."
+    several = any(len(comparison.of(arm)) > 1 for arm in comparison.arms)
+    band = "The band is the range over seeds." if several else "One training an arm."
     for column, axis in (
         ("samples_seen", Axis(name="validation-windows", label="windows seen")),
         ("update", Axis(name="validation-updates", label="updates", logarithmic=True)),
@@ -52,7 +53,7 @@ def course_drawings(comparison: Comparison) -> Iterator[Drawing]:
 
 
 def differences_drawing(comparison: Comparison, name: str) -> Drawing | None:
-    """Draw the paired differences of one measure; None where no contrast has it."""
+    """Draw the paired differences of one measure; None where no contrast has two pairs."""
     gaps = [
         Gap(
             name=contrast.name,
@@ -63,7 +64,7 @@ def differences_drawing(comparison: Comparison, name: str) -> Drawing | None:
         for contrast in comparison.contrasts
         if (effect := contrast.effects.get(name)) is not None
     ]
-    if not gaps:
+    if not any(len(gap.differences) > 1 for gap in gaps):
         return None
     rule = comparison.study.decision if comparison.study else None
     matters = rule.smallest_effect if rule and rule.metric == name else None
