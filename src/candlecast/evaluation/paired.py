@@ -70,7 +70,7 @@ def paired_effect(
         bootstrap=Interval(float(resampled.low), float(resampled.high)),
         p_value=float(test.pvalue),
         sign_flip=sign_flip_p_value(values),
-        standardised=mean / deviation * hedges_correction(pairs),
+        standardised=mean / deviation * hedges_correction(pairs) if pairs > 2 else None,
     )
 
 

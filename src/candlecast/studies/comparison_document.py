@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from candlecast.report.comparison_figures import sensitivity
 from candlecast.report.document import Bullets, Command, Document, Figures, Part, Section, Shown
-from candlecast.studies.article import Claim, article_claims, coincidence
+from candlecast.studies.article import Claim, article_claims, coincidence, largest_gap
 from candlecast.studies.comparison import Comparison
 from candlecast.studies.comparison_drawings import averaging_drawing, course_drawings, differences_drawing
 from candlecast.studies.comparison_tables import (
@@ -151,6 +151,7 @@ def _baseline(comparison: Comparison) -> list[Section]:
             (
                 "The training mean forecasts one return and one probability for every window. An arm that is "
                 "not better has learnt nothing that helps on the test span.",
+                *_one_sided(comparison),
                 Shown(
                     contrasts_table(comparison.beside_baseline, comparison.confidence, names),
                     "Measure",
@@ -159,6 +160,14 @@ def _baseline(comparison: Comparison) -> list[Section]:
             ),
         )
     ]
+
+
+def _one_sided(comparison: Comparison) -> list[str]:
+    # A balanced accuracy of exactly one half in every run: one direction is called throughout.
+    calls = [arm.get("test/balanced_accuracy", {}).values() for arm in comparison.table.values()]
+    if not all(calls) or any(value != 0.5 for arm in calls for value in arm):
+        return []
+    return ["Every run of every arm called one direction in every window of the test span."]
 
 
 def _courses(comparison: Comparison) -> Section:
@@ -254,10 +263,7 @@ def _kept(comparison: Comparison, arm: str, against: str) -> list[str]:
     sentences = []
     for control in comparison.study.controls if comparison.study else ():
         if (control.arm, control.against) == (arm, against):
-            ours, theirs = (comparison.table[name].get(control.metric, {}) for name in (arm, against))
-            apart = max(
-                (abs(ours[pair] - theirs[pair]) for pair in ours.keys() & theirs.keys()), default=None
-            )
+            apart = largest_gap(comparison, control.metric, arm, against)
             if apart is not None:
                 kept = apart <= control.tolerance
                 sentences.append(

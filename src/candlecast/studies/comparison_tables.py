@@ -176,6 +176,7 @@ def claims_table(claims: Sequence[Claim]) -> Table:
 def coincidence_table(apart: Coincidence) -> Table:
     """Return the largest difference of each curve and test score between two arms that should coincide."""
     rows = [
+        Row("Norm of the first gradient, relative", (Cell(f"{apart.first:.2e}"),)),
         Row("training loss, every update", (Cell(f"{apart.training:.2e}"),)),
         Row("validation loss, every validation", (Cell(f"{apart.validation:.2e}"),)),
         *(
