@@ -81,6 +81,8 @@ def test_a_budget_sets_the_other_three_to_null(write: Write) -> None:
     ("key", "value", "message"),
     [
         ("colour", 1, "colour: unknown key; a study has name"),
+        ("arms.wide.tuned_as", "widest", "arms.wide.tuned_as: widest is no arm with a value of its own"),
+        ("arms.wide.tuned_as", "wide", "arms.wide.tuned_as: wide is no arm with a value of its own"),
         ("name", "a study", "name: 'a study' is not letters"),
         ("question", 3, "question: expected text"),
         ("seeds", [0, 1, 2, 3], "seeds: give at least 5 different ones"),

@@ -39,12 +39,12 @@ class Cell:
 
 
 def tuning_cells(study: Study) -> list[Cell]:
-    """Return arms x values x tuning seeds, whole arms-by-values rounds first, so that a stop leaves pairs."""
+    """Return tuned arms x values x tuning seeds, whole arms-by-values rounds first, so that a stop leaves pairs."""
     return [
         _cell(study, arm, "tuning", value, seed)
         for seed in study.tuning.seeds
         for value in study.tuning.values
-        for arm in study.arms
+        for arm in study.tuned_arms
     ]
 
 

@@ -14,7 +14,7 @@ Means = dict[str, dict[float, float]]  # arm -> value -> mean over the tuning se
 
 
 def mean_losses(study: Study, cells: list[Cell], losses: Losses) -> Means:
-    """Return the mean over seeds of every arm at every value.
+    """Return the mean over seeds of every tuned arm at every value.
 
     Raises
     ------
@@ -32,13 +32,17 @@ def mean_losses(study: Study, cells: list[Cell], losses: Losses) -> Means:
             value: fmean(losses[cell.name] for cell in cells if (cell.arm, cell.value) == (arm, value))
             for value in study.tuning.values
         }
-        for arm in study.arms
+        for arm in study.tuned_arms
     }
 
 
-def choose(means: Means) -> dict[str, float]:
-    """Return the value of the lowest mean for each arm; the smaller of two that tie."""
-    return {arm: min(sorted(of_arm), key=lambda value: of_arm[value]) for arm, of_arm in means.items()}
+def choose(study: Study, means: Means) -> dict[str, float]:
+    """Return the value of the lowest mean for each arm, the smaller of two that tie.
+
+    An arm that is tuned as another has the other's.
+    """
+    lowest = {arm: min(sorted(of_arm), key=lambda value: of_arm[value]) for arm, of_arm in means.items()}
+    return {name: lowest[arm.tuned_as or name] for name, arm in study.arms.items()}
 
 
 def check_inside(study: Study, chosen: Mapping[str, float]) -> None:
@@ -48,7 +52,7 @@ def check_inside(study: Study, chosen: Mapping[str, float]) -> None:
     at_edge = [
         f"{arm} at {short_number(value)} (add values {beyond[value]} it)"
         for arm, value in chosen.items()
-        if value in beyond
+        if value in beyond and arm in study.tuned_arms
     ]
     if at_edge:
         raise StudyError(

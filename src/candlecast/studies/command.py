@@ -41,7 +41,8 @@ def open_place(root: Path, study: Study, environ: Mapping[str, str]) -> Place:
         A cell's parameters are wrong, alone or together.
     """
     params = read_params(root / "params.yaml")
-    for cell in tuning_cells(study):
+    first = dict.fromkeys(study.arms, study.tuning.values[0])
+    for cell in [*tuning_cells(study), *confirmation_cells(study, first)]:
         check_cell(cell, params)
     log = open_study(tracking_store(environ, root), study.name, study.question, study.prediction)
     return Place(
@@ -95,7 +96,7 @@ def _losses(runs: Mapping[str, CellRun]) -> dict[str, float]:
 
 
 def _choose(study: Study, means: Means, place: Place, stream: TextIO, options: Options) -> dict[str, float]:
-    chosen = choose(means)
+    chosen = choose(study, means)
     stream.write(means_table(study, means, chosen) + "\n")
     place.log.describe({f"candlecast.chosen.{arm}": str(value) for arm, value in chosen.items()})
     try:
@@ -134,7 +135,7 @@ def describe_study(root: Path, study: Study, options: Options, environ: Mapping[
     if options.phase != "tuning":
         losses = _losses(state.done)
         if all(cell.name in losses for cell in tuning):
-            confirmation = confirmation_cells(study, choose(mean_losses(study, tuning, losses)))
+            confirmation = confirmation_cells(study, choose(study, mean_losses(study, tuning, losses)))
             done = survey(place, confirmation, ()).done
             seconds += known_seconds(done.values())
             cells += [cell for cell in confirmation if cell.name not in done]

@@ -25,6 +25,7 @@ class Arm:
 
     description: str
     overrides: Overrides
+    tuned_as: str | None = None  # the arm whose tuned value it takes over: an identity control has none of its own
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,6 +131,20 @@ class Study:
             for name in (rule.arm, rule.against):
                 require(name in self.arms, f"{where}: no arm {name}; there are {', '.join(self.arms)}")
         self._check_keys()
+        self._check_tuned()
+
+    @property
+    def tuned_arms(self) -> tuple[str, ...]:
+        """Return the arms that look for a value of their own."""
+        return tuple(name for name, arm in self.arms.items() if arm.tuned_as is None)
+
+    def _check_tuned(self) -> None:
+        for name, arm in self.arms.items():
+            require(
+                arm.tuned_as is None or arm.tuned_as in self.tuned_arms,
+                f"arms.{name}.tuned_as: {arm.tuned_as} is no arm with a value of its own; there are "
+                f"{', '.join(self.tuned_arms)}",
+            )
 
     def _check_keys(self) -> None:
         taken = {"seed": "seeds", self.tuning.key: "tuning", **dict.fromkeys(self.budget, "budget")}
@@ -213,10 +228,15 @@ def _study(values: dict[str, Any]) -> Study:
 def _arm(value: Any, key: str) -> Arm:
     arm = _mapping(value, key)
     for name in arm:
-        require(name in ("description", "overrides"), f"{key}.{name}: unknown; it has description, overrides")
+        known = ("description", "overrides", "tuned_as")
+        require(name in known, f"{key}.{name}: unknown; it has {', '.join(known)}")
     require("description" in arm, f"{key}.description: missing; say what the arm stands for")
     description = parse(arm["description"], str, f"{key}.description")
-    return Arm(description=description, overrides=_overrides(arm.get("overrides", {}), f"{key}.overrides"))
+    return Arm(
+        description=description,
+        overrides=_overrides(arm.get("overrides", {}), f"{key}.overrides"),
+        tuned_as=parse(arm.get("tuned_as"), str | None, f"{key}.tuned_as"),
+    )
 
 
 def _budget(value: Any) -> Overrides:
