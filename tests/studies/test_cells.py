@@ -21,7 +21,7 @@ def study() -> Study:
 def test_tuning_is_every_arm_at_every_value_over_the_tuning_seeds(study: Study) -> None:
     cells = tuning_cells(study)
     combinations = {(cell.arm, cell.value, cell.seed) for cell in cells}
-    expected = len(study.arms) * len(study.tuning.values) * len(study.tuning.seeds)
+    expected = len(study.tuned_arms) * len(study.tuning.values) * len(study.tuning.seeds)
     assert len(cells) == len(combinations) == len({cell.name for cell in cells}) == expected
     assert {cell.targets for cell in cells} == {("train",)}
 
