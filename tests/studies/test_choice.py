@@ -37,7 +37,7 @@ def test_each_arm_gets_the_value_of_its_lowest_mean_over_seeds(study: Study) -> 
 
 
 def test_of_two_values_that_tie_the_smaller_is_chosen(study: Study) -> None:
-    means = dict.fromkeys(study.tuned_arms, {0.1: 2.0, 0.01: 2.0, 0.001: 3.0})
+    means = {arm: {0.1: 2.0, 0.01: 2.0, 0.001: 3.0} for arm in study.tuned_arms}
     assert choose(study, means) == dict.fromkeys(study.arms, 0.01)
 
 

@@ -39,7 +39,7 @@ class Cell:
 
 
 def tuning_cells(study: Study) -> list[Cell]:
-    """Return tuned arms x values x tuning seeds, whole arms-by-values rounds first, so that a stop leaves pairs."""
+    """Return tuned arms x values x tuning seeds, a whole round of a seed first: a stop then leaves pairs."""
     return [
         _cell(study, arm, "tuning", value, seed)
         for seed in study.tuning.seeds

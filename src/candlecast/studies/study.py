@@ -25,7 +25,9 @@ class Arm:
 
     description: str
     overrides: Overrides
-    tuned_as: str | None = None  # the arm whose tuned value it takes over: an identity control has none of its own
+    tuned_as: str | None = (
+        None  # the arm whose tuned value it takes over: an identity control has none of its own
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
