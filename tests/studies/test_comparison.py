@@ -13,12 +13,15 @@ from candlecast.errors import EvaluationError
 from candlecast.studies.article import article_claims, coincidence
 from candlecast.studies.cells import confirmation_cells
 from candlecast.studies.comparison import Comparison, compare_runs, compare_study
+from candlecast.studies.comparison_tables import tuning_table
 from candlecast.studies.judgement import judge, power_sentence
 from candlecast.studies.roles import find_roles
 from candlecast.studies.study import load_study
+from candlecast.studies.trials import best_loss
 from candlecast.tracking.backend import connect
 from candlecast.tracking.runs import RunReader
 from candlecast.tracking.store import Store, quiet, tracking_store
+from candlecast.tracking.studies import DIVERGED
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +169,25 @@ def test_folds_of_a_seed_count_once(tmp_path: Path) -> None:
     effect = found.contrasts[0].effects["test/log_loss_error"]
     assert len(effect.differences) == 4
     assert (effect.paired.pairs, abs(effect.paired.mean)) == (2, pytest.approx(0.16))
+
+
+def test_a_rate_at_which_trainings_diverge_is_shown_as_such_and_is_no_edge(
+    comparison: Comparison,
+) -> None:
+    run = comparison.of("small")[0].run
+    stopped = dataclasses.replace(run, status="FAILED", tags={**run.tags, DIVERGED: "the loss is nan"})
+    assert best_loss(stopped) == math.inf
+    highest = max(tuned.value for tuned in comparison.tuned)
+    tuned = [
+        *comparison.tuned,
+        *(
+            dataclasses.replace(tuned, value=10 * highest, loss=math.inf)
+            for tuned in comparison.tuned
+            if tuned.value == highest
+        ),
+    ]
+    table = tuning_table(dataclasses.replace(comparison, tuned=tuned))
+    column = [name for name, _ in table.heads].index(f"{10 * highest:g}")
+    for row in table.rows:
+        assert row.cells[column].text == "diverged"
+        assert "upper edge" not in row.cells[-1].text

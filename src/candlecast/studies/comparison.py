@@ -19,7 +19,7 @@ from candlecast.studies.contrasts import (
 from candlecast.studies.measures import common_budget
 from candlecast.studies.roles import batch_sizes
 from candlecast.studies.study import Study
-from candlecast.studies.trials import Trial, best_loss, make_trial
+from candlecast.studies.trials import Trial, best_loss, diverged, make_trial
 from candlecast.tracking.runs import RunReader, TrackedRun
 from candlecast.tracking.studies import ARM, PHASE
 
@@ -210,7 +210,8 @@ def _cells(
     notes = []
     for cell in cells:
         own = [run for run in runs if _is_of(run, cell, study)]
-        finished = [run for run in own if run.status == "FINISHED"]
+        # A training that diverged while it was tuned has no end to wait for: that is what its value leads to.
+        finished = [run for run in own if run.status == "FINISHED" or diverged(run)]
         sound = [run for run in finished if not differing(run, cell)]
         if sound:
             found.append((cell, sound[0]))

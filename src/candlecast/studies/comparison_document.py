@@ -1,5 +1,6 @@
 """A comparison as a document: the verdict first, then what it rests on."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from candlecast.report.comparison_figures import sensitivity
@@ -193,7 +194,11 @@ def _tuning(comparison: Comparison) -> list[Section]:
     if study is None or not comparison.tuned:
         return []
     tried = {
-        arm: [(each.value, each.loss) for each in comparison.tuned if each.arm == arm]
+        arm: [
+            (each.value, each.loss)
+            for each in comparison.tuned
+            if each.arm == arm and math.isfinite(each.loss)
+        ]
         for arm in comparison.arms
     }
     chosen = {arm: comparison.of(arm)[0].value for arm in comparison.arms}

@@ -1,5 +1,6 @@
 """The tables of a comparison."""
 
+import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Final
@@ -137,13 +138,16 @@ def tuning_table(comparison: Comparison) -> Table:
         if not means:
             continue
         best = min(means, key=lambda value: means[value])
-        cells = [
-            Cell(f"{means[value]:.4f}" if value in means else NOTHING, "best" if value == best else "")
-            for value in values
-        ]
+        cells = [Cell(_mean_loss(means.get(value)), "best" if value == best else "") for value in values]
         cells += [Cell(_rates(comparison, arm)), Cell(_place(best, values), "words")]
         rows.append(Row(arm, tuple(cells)))
     return Table(heads, tuple(rows))
+
+
+def _mean_loss(mean: float | None) -> str:
+    if mean is None:
+        return NOTHING
+    return f"{mean:.4f}" if math.isfinite(mean) else "diverged"
 
 
 def tuning_means(comparison: Comparison, arm: str) -> dict[float, float]:

@@ -1,6 +1,7 @@
 """A run of the tracking store in its place: its arm, seed and fold, and what it went through as frames."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -11,6 +12,7 @@ import polars as pl
 
 from candlecast.studies.study import TUNING_METRIC
 from candlecast.tracking.runs import Course, TrackedRun
+from candlecast.tracking.studies import DIVERGED
 
 _TRAINING: Final = {"loss": "train/loss", "grad_norm": "train/grad_norm", "noise_scale": "train/noise_scale"}
 _VALIDATION: Final = {
@@ -56,9 +58,14 @@ def make_trial(run: TrackedRun, course: Course, arm: str, key: str = "train.peak
     )
 
 
+def diverged(run: TrackedRun) -> bool:
+    """Whether a tuning run was stopped by a number that was not finite."""
+    return DIVERGED in run.tags
+
+
 def best_loss(run: TrackedRun) -> float | None:
-    """Return what chooses an arm's learning rate: the lowest validation loss."""
-    return run.metrics.get(TUNING_METRIC)
+    """Return what chooses an arm's learning rate: the lowest validation loss, infinite where it diverged."""
+    return math.inf if diverged(run) else run.metrics.get(TUNING_METRIC)
 
 
 def _baseline(scores: str | None) -> dict[str, float]:
