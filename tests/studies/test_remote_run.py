@@ -118,9 +118,6 @@ def runner(root: Path, machines: Machines, monkeypatch: pytest.MonkeyPatch) -> R
         def runs(self, names: Sequence[str]) -> dict[str, CellRun]:
             return {name: CellRun(name, True, {}, {}) for name in names if name not in machines.broken}
 
-        def supersede_others(self, name: str, run_id: str) -> None:
-            assert name == run_id
-
     class Place:
         log = Log()
 

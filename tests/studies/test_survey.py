@@ -27,6 +27,7 @@ class Place:
     def __init__(self, now: str = "new", queued: str | None = "new", run: CellRun | None = None) -> None:
         self.root, self.threads = Path(), 1
         self.entered: dict[str, str] = {}
+        self.alone: tuple[str, str] | None = None
         place = self
 
         class Fingerprints:
@@ -43,6 +44,9 @@ class Place:
 
             def enter(self, run_id: str, tags: dict[str, str]) -> None:
                 place.entered = tags
+
+            def supersede_others(self, name: str, run_id: str) -> None:
+                place.alone = (name, run_id)
 
         self.fingerprints, self.ledger, self.log = Fingerprints(), Ledger(), Log()
 
@@ -77,6 +81,7 @@ def test_a_run_is_entered_once_with_arm_time_and_why_it_diverged() -> None:
     enter(place, cell(), DIVERGENT, 12.34)
     assert place.entered[ARM] == "arm"
     assert place.entered[SECONDS] == "12.3"
+    assert place.alone == ("c", "run")  # what an earlier try left counts no more
     assert "the loss is not finite" in place.entered[DIVERGED]
     known = CellRun("run", True, place.entered, {})
     place.entered = {}

@@ -105,7 +105,6 @@ class RemoteRunner:
             board.fail(cell.name, phase.failed[cell.name])
             return
         seconds = time.monotonic() - since
-        self.place.log.supersede_others(cell.name, run.run_id)
         enter(self.place, cell, run, seconds)
         board.finish(cell.name, seconds)
 

@@ -94,6 +94,7 @@ def enter(place: Place, cell: Cell, run: CellRun, seconds: float | None) -> None
     if run.divergence:
         tags[DIVERGED] = run.divergence
     if any(run.tags.get(key) != value for key, value in tags.items()):
+        place.log.supersede_others(cell.name, run.run_id)
         place.log.enter(run.run_id, tags)
 
 

@@ -78,7 +78,7 @@ class StudyLog:
                     self._client.delete_tag(run_id, tag)
 
     def supersede_others(self, name: str, run_id: str) -> None:
-        """Leave one run to a cell: a machine that was lost may have left one that even ended well."""
+        """Leave one run to a cell: a worker that was lost may have left one that even ended well."""
         with answering(self._store):
             for run in self._search(f"tags.`dvc.experiment` = '{name}'"):
                 if run.info.run_id != run_id and SUPERSEDED not in run.data.tags:
