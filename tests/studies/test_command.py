@@ -84,7 +84,7 @@ def test_each_arm_is_confirmed_at_its_own_value_once_all_are_tuned(scene: Scene)
     assert tuned == tuning_cells(scene.study)
     values = scene.study.tuning.values
     assert {(cell.arm, cell.value) for cell in confirmed} == {
-        (arm, values[index]) for arm, index in scene.runner.best.items()
+        (name, values[scene.runner.best[arm.tuned_as or name]]) for name, arm in scene.study.arms.items()
     }
     assert {cell.seed for cell in confirmed} == set(scene.study.seeds)
     assert scene.log.complete
