@@ -37,7 +37,8 @@ def imports_of(stage: str) -> list[str]:
 def make_empty_pipeline(folder: Path) -> None:
     for command in (["git", "init", "--quiet"], [*DVC, "init", "--quiet"]):
         subprocess.run(command, cwd=folder, check=True)
-    (folder / "dvc.yaml").write_text("stages:\n  nothing:\n    cmd: 'true'\n    deps: [dvc.yaml]\n")
+    (folder / "input.txt").write_text("nothing\n")
+    (folder / "dvc.yaml").write_text("stages:\n  nothing:\n    cmd: 'true'\n    deps: [input.txt]\n")
     seconds([*DVC, "repro"], folder)
 
 
