@@ -20,7 +20,7 @@ from candlecast.tracking.backend import connect
 from candlecast.tracking.store import tracking_store
 from candlecast.tracking.studies import SUPERSEDED
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.slow, pytest.mark.study, pytest.mark.timeout(1800)]
 
 STUDY = """
 name: grid
