@@ -123,7 +123,7 @@ def runner(root: Path, machines: Machines, monkeypatch: pytest.MonkeyPatch) -> R
 
     place: Any = Place()
     place.root = root
-    monkeypatch.setattr(remote_run, "done_run", lambda place, cell, experiment, run: run)
+    monkeypatch.setattr("candlecast.studies.survey.done_run", lambda place, cell, experiment, run: run)
     return RemoteRunner(place, machines, find_origin(root, "origin"), {"A": "b"}, 2, io.StringIO())
 
 

@@ -6,8 +6,6 @@ An experiment whose every stage DVC restored from its cache ran no command, so n
 import json
 import logging
 import re
-import shutil
-import subprocess
 from collections.abc import Collection
 from dataclasses import dataclass
 from io import StringIO
@@ -16,6 +14,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from candlecast.errors import StudyError
+from candlecast.tracking.identity import git
 from candlecast.tracking.restored import complete_stand_in, find_experiment
 from candlecast.tracking.store import Store
 
@@ -39,23 +39,19 @@ def experiments(root: Path) -> list[Experiment]:
 
     They are read from git's references: DVC's own list would wait for the lock of a running pipeline.
     """
-    git = shutil.which("git")
-    if git is None:
-        return []
-    command = [git, "for-each-ref", "refs/exps", "--format=%(refname) %(objectname)"]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments
-    found = (_REF.fullmatch(line) for line in listed.stdout.splitlines())
+    listed = git(root, "for-each-ref", "refs/exps", "--format=%(refname) %(objectname)") or ""
+    found = (_REF.fullmatch(line) for line in listed.splitlines())
     return [Experiment(ref[3], ref[1] + ref[2], ref[4]) for ref in found if ref is not None]
 
 
 def remove_experiments(root: Path, names: Collection[str]) -> None:
     """Remove the experiments of these names, whatever commit they started from."""
-    git = shutil.which("git")
     for experiment in experiments(root):
-        if git is not None and experiment.name in names:
+        if experiment.name in names:
             start = experiment.baseline
             reference = f"refs/exps/{start[:2]}/{start[2:]}/{experiment.name}"
-            subprocess.run([git, "update-ref", "-d", reference], cwd=root, check=True)  # noqa: S603 - fixed arguments
+            if git(root, "update-ref", "-d", reference) is None:
+                raise StudyError(f"{reference}: git does not remove it; see: git update-ref -d {reference}")
 
 
 def add_missing_runs(root: Path, store: Store) -> list[str]:

@@ -1,7 +1,5 @@
 """What would make every cell fail, found before the first is queued."""
 
-import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ from dvc.repo import Repo
 
 from candlecast.errors import StudyError
 from candlecast.params import read_params
-from candlecast.tracking.identity import CODE
+from candlecast.tracking.identity import CODE, git
 
 
 def check_ready(root: Path) -> None:
@@ -19,17 +17,14 @@ def check_ready(root: Path) -> None:
     It runs in a clone that holds what git knows; and DVC runs a part of the pipeline only when it finds the
     plots of the other part in its cache.
     """
-    git = shutil.which("git")
-    if git is None or not (root / ".git").exists():
+    unknown = git(root, "ls-files", "--others", "--exclude-standard", "--", *CODE)
+    if unknown is None or not (root / ".git").exists():
         raise StudyError(
             f"{root}: not a git repository, which DVC's experiments need; run: git init, and commit"
         )
-    command = [git, "ls-files", "--others", "--exclude-standard", "--", *CODE]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments
-    if unknown := listed.stdout.split("\n")[0]:
-        raise StudyError(
-            f"{unknown}: not known to git, so a queued cell would lack it; run: git add {unknown}"
-        )
+    if unknown:
+        first = unknown.split("\n")[0]
+        raise StudyError(f"{first}: not known to git, so a queued cell would lack it; run: git add {first}")
     if missing := _missing_plots(root):
         raise StudyError(
             f"{missing}: dvc.lock names it and DVC's cache lacks it, without which DVC runs no part of the "

@@ -1,7 +1,5 @@
 """Run a phase of a study on other machines, through a git remote, a DVC remote and an MLflow server."""
 
-import shutil
-import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,12 +9,11 @@ from typing import Final, TextIO
 from candlecast.errors import StudyError
 from candlecast.studies.board import Board
 from candlecast.studies.cells import Cell
-from candlecast.studies.experiments import experiments
 from candlecast.studies.pools import Ended, Pool
 from candlecast.studies.remote_cell import Order
 from candlecast.studies.run import check_failed, open_board
-from candlecast.studies.survey import Place, done_run, enter, make_way, survey
-from candlecast.tracking.identity import CODE
+from candlecast.studies.survey import Place, enter, enter_done, make_way, run_of, survey
+from candlecast.tracking.identity import CODE, git
 from candlecast.tracking.studies import CellRun
 
 _POLL: Final = 2.0  # seconds between looks at the pool
@@ -59,9 +56,7 @@ class RemoteRunner:
         """
         fetch_experiments(self.place.root, self.origin)
         state = survey(self.place, cells, ())
-        by_name = {cell.name: cell for cell in cells}
-        for name, run in state.done.items():
-            enter(self.place, by_name[name], run, None)
+        enter_done(self.place, cells, state)
         board = open_board(self.stream, cells, state, self.jobs)
         _remove_pushed(self.place.root, self.origin, {cell.name for cell in state.to_run})
         make_way(self.place, state.to_run)
@@ -97,9 +92,7 @@ class RemoteRunner:
         cell, since = phase.out.pop(ended.name)
         board.see([*phase.out], len(phase.waiting))
         fetch_experiments(self.place.root, self.origin)
-        found = {found.name: found for found in experiments(self.place.root)}
-        run = self.place.log.runs([cell.name]).get(cell.name)
-        run = done_run(self.place, cell, found.get(cell.name), run)
+        run = run_of(self.place, cell)
         if run is None:
             phase.failed[cell.name] = ended.reason or "it left no experiment or no finished run"
             board.fail(cell.name, phase.failed[cell.name])
@@ -117,42 +110,32 @@ def find_origin(root: Path, remote: str) -> Origin:
     StudyError
         There is no such remote, the code has changes that are not committed, or the remote lacks the commit.
     """
-    url = _git(root, "remote", "get-url", remote)
+    url = git(root, "remote", "get-url", remote)
     if url is None:
         raise StudyError(f"--git-remote {remote}: there is no such remote; see: git remote -v")
-    if changed := _git(root, "status", "--porcelain", "--", *CODE, "params.yaml", ".dvc/config"):
+    if changed := git(root, "status", "--porcelain", "--", *CODE, "params.yaml", ".dvc/config"):
         raise StudyError(
             f"{changed.split()[-1]}: has changes that are not committed, and other machines run what is; "
             f"commit and run: git push {remote}"
         )
-    revision = _git(root, "rev-parse", "HEAD")
-    if revision is None or not _git(
-        root, "branch", "--remotes", "--contains", revision, "--list", f"{remote}/*"
-    ):
+    revision = (git(root, "rev-parse", "HEAD") or "").strip()
+    if not revision or not git(root, "branch", "--remotes", "--contains", revision, "--list", f"{remote}/*"):
         raise StudyError(f"--git-remote {remote}: lacks the current commit; run: git push {remote}")
-    return Origin(remote, url, revision)
+    return Origin(remote, url.strip(), revision)
 
 
 def fetch_experiments(root: Path, origin: Origin) -> None:
     """Bring the experiments' references here; their files stay where they are until asked for."""
-    if _git(root, "fetch", "--quiet", origin.remote, "refs/exps/*:refs/exps/*") is None:
+    if git(root, "fetch", "--quiet", origin.remote, "refs/exps/*:refs/exps/*") is None:
         raise StudyError(f"--git-remote {origin.remote}: does not answer; see: git fetch {origin.remote}")
 
 
 def _remove_pushed(root: Path, origin: Origin, names: Collection[str]) -> None:
     # What a changed cell left on the remote would come back with the next fetch.
-    listed = _git(root, "ls-remote", origin.remote, "refs/exps/*") or ""
+    listed = git(root, "ls-remote", origin.remote, "refs/exps/*") or ""
     references = [line.partition("\t")[2] for line in listed.splitlines()]
     stale = [reference for reference in references if reference.rpartition("/")[2] in names]
-    if stale and _git(root, "push", "--quiet", origin.remote, "--delete", *stale) is None:
+    if stale and git(root, "push", "--quiet", origin.remote, "--delete", *stale) is None:
         raise StudyError(
             f"--git-remote {origin.remote}: does not let go of {stale[0]}; see: git push --delete"
         )
-
-
-def _git(root: Path, *arguments: str) -> str | None:
-    git = shutil.which("git")
-    if git is None:
-        return None
-    done = subprocess.run([git, *arguments], cwd=root, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments
-    return done.stdout.strip() if done.returncode == 0 else None

@@ -10,8 +10,16 @@ from candlecast.errors import StudyError
 from candlecast.studies.board import Board
 from candlecast.studies.cells import Cell
 from candlecast.studies.dvc_queue import Queue, Task
-from candlecast.studies.experiments import experiments
-from candlecast.studies.survey import Place, Survey, done_run, enter, known_seconds, make_way, survey
+from candlecast.studies.survey import (
+    Place,
+    Survey,
+    enter,
+    enter_done,
+    known_seconds,
+    make_way,
+    run_of,
+    survey,
+)
 from candlecast.tracking.studies import CellRun
 
 _POLL: Final = 2.0  # seconds between looks at the queue
@@ -50,9 +58,7 @@ class Runner:
             Cells failed; the others are done.
         """
         state = survey(self.place, cells, self.queue.tasks())
-        by_name = {cell.name: cell for cell in cells}
-        for name, run in state.done.items():
-            enter(self.place, by_name[name], run, None)
+        enter_done(self.place, cells, state)
         board = open_board(self.stream, cells, state, self.jobs)
         phase = _Phase({cell.name: cell for cell in (*state.waiting, *state.to_run)})
         try:
@@ -106,10 +112,7 @@ class Runner:
 
     def _settle(self, phase: _Phase, board: Board, task: Task) -> None:
         cell = phase.pending[task.name]
-        found = {found.name: found for found in experiments(self.place.root)}
-        run = done_run(
-            self.place, cell, found.get(cell.name), self.place.log.runs([cell.name]).get(cell.name)
-        )
+        run = run_of(self.place, cell)
         if run is None:
             reason = self.queue.log(task)
             self.queue.remove([task])

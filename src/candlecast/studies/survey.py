@@ -81,6 +81,12 @@ def done_run(place: Place, cell: Cell, experiment: Experiment | None, run: CellR
     return run if run is not None and run.finished else None
 
 
+def run_of(place: Place, cell: Cell) -> CellRun | None:
+    """Return what `done_run` says of a cell that has just ended."""
+    found = {found.name: found for found in experiments(place.root)}
+    return done_run(place, cell, found.get(cell.name), place.log.runs([cell.name]).get(cell.name))
+
+
 def enter(place: Place, cell: Cell, run: CellRun, seconds: float | None) -> None:
     """Put the run of a cell that is done below its study; `seconds` is how long the cell took, if known."""
     tags = {
@@ -96,6 +102,13 @@ def enter(place: Place, cell: Cell, run: CellRun, seconds: float | None) -> None
     if any(run.tags.get(key) != value for key, value in tags.items()):
         place.log.supersede_others(cell.name, run.run_id)
         place.log.enter(run.run_id, tags)
+
+
+def enter_done(place: Place, cells: Iterable[Cell], state: Survey) -> None:
+    """Put the runs of cells that were done before below their study."""
+    for cell in cells:
+        if cell.name in state.done:
+            enter(place, cell, state.done[cell.name], None)
 
 
 def make_way(place: Place, cells: Iterable[Cell]) -> None:

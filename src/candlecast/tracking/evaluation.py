@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from mlflow import MlflowClient
-from mlflow.entities import Run
 
 from candlecast.tracking.artifacts import log_files
 from candlecast.tracking.backend import answering, connect
@@ -18,6 +17,7 @@ from candlecast.tracking.identity import dvc_tags, first_line
 from candlecast.tracking.pending import deliver
 from candlecast.tracking.restored import RESTORED, find, is_of_experiment, stand_in
 from candlecast.tracking.run_file import read_run
+from candlecast.tracking.search import search
 from candlecast.tracking.store import ROLE, Store
 
 logger = logging.getLogger(__name__)
@@ -107,14 +107,5 @@ def count_trainings(store: Store) -> int:
 
 
 def _count_finished(client: MlflowClient, experiment: str) -> int:
-    return sum(not {RESTORED, ROLE} & run.data.tags.keys() for run in _finished(client, experiment))
-
-
-def _finished(client: MlflowClient, experiment: str) -> Iterator[Run]:
-    token = None
-    while True:
-        page = client.search_runs([experiment], "attributes.status = 'FINISHED'", page_token=token)
-        yield from page
-        token = page.token
-        if not token:
-            return
+    finished = search(client, experiment, "attributes.status = 'FINISHED'")
+    return sum(not {RESTORED, ROLE} & run.data.tags.keys() for run in finished)

@@ -104,19 +104,20 @@ def code_state(folder: Path) -> CodeState:
 
     Only code counts: outputs are DVC's, and parameters are logged as such.
     """
-    commit = _git(folder, "rev-parse", "HEAD")
+    commit = git(folder, "rev-parse", "HEAD")
     if commit is None:
         return CodeState(None, False, "")
-    status = _git(folder, "status", "--porcelain", "--untracked-files=all", "--", *CODE)
-    diff = _git(folder, "diff", "HEAD", "--", *CODE) or ""
+    status = git(folder, "status", "--porcelain", "--untracked-files=all", "--", *CODE)
+    diff = git(folder, "diff", "HEAD", "--", *CODE) or ""
     return CodeState(commit.strip(), bool(status), redact(diff)[:MAX_DIFF])
 
 
-def _git(folder: Path, *arguments: str) -> str | None:
-    git = shutil.which("git")
-    if git is None:
+def git(folder: Path, *arguments: str) -> str | None:
+    """Return what git says in `folder`, None where there is no git or it refuses."""
+    program = shutil.which("git")
+    if program is None:
         return None
-    done = subprocess.run([git, *arguments], cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments
+    done = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments
     return done.stdout if done.returncode == 0 else None
 
 

@@ -2,12 +2,11 @@
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from mlflow import MlflowClient
 from mlflow.entities import Run
 from mlflow.exceptions import MlflowException
 
@@ -15,6 +14,7 @@ from candlecast.errors import TrackingError
 from candlecast.tracking.backend import answering, connect
 from candlecast.tracking.identity import first_line
 from candlecast.tracking.restored import RESTORED, find
+from candlecast.tracking.search import search
 from candlecast.tracking.store import ROLE, Store
 from candlecast.tracking.studies import ARM, STUDY
 
@@ -84,7 +84,7 @@ class RunReader:
         """
         with answering(self._store):
             try:
-                found = _search(self._client, self._experiment, query)
+                found = search(self._client, self._experiment, query)
                 return [_record(run) for run in found if ROLE not in run.data.tags]
             except MlflowException as error:
                 if error.error_code != "INVALID_PARAMETER_VALUE":
@@ -123,7 +123,7 @@ class RunReader:
             return _record(run)
         quoted = name.replace("'", "")
         for query in (f"tags.`dvc.experiment` = '{quoted}'", f"attributes.run_name = '{quoted}'"):
-            runs = [_record(run) for run in _search(self._client, self._experiment, query)]
+            runs = [_record(run) for run in search(self._client, self._experiment, query)]
             finished = [run for run in runs if run.status == "FINISHED"] or runs
             if len(finished) == 1:
                 return finished[0]
@@ -154,16 +154,6 @@ class RunReader:
                 return Path(path).read_text(encoding="utf-8")
         except (MlflowException, OSError):
             return None  # artifacts of another machine's local store are not here; the metrics are
-
-
-def _search(client: MlflowClient, experiment: str, query: str) -> Iterator[Run]:
-    token = None
-    while True:
-        page = client.search_runs([experiment], query, page_token=token)
-        yield from page
-        token = page.token
-        if not token:
-            return
 
 
 def _record(run: Run) -> TrackedRun:

@@ -9,6 +9,7 @@ from mlflow.entities import Run, RunTag
 from candlecast.tracking.backend import answering, connect
 from candlecast.tracking.pending import deliver
 from candlecast.tracking.restored import complete_stand_in
+from candlecast.tracking.search import search
 from candlecast.tracking.store import ROLE, Store
 
 STUDY: Final = "candlecast.study"
@@ -127,14 +128,7 @@ class StudyLog:
         return self._parent
 
     def _search(self, query: str) -> list[Run]:
-        runs: list[Run] = []
-        token = None
-        while True:
-            page = self._client.search_runs([self._experiment], query, page_token=token)
-            runs += page
-            token = page.token
-            if not token:
-                return runs
+        return [*search(self._client, self._experiment, query)]
 
 
 def open_study(store: Store, study: str, question: str, prediction: str) -> StudyLog:

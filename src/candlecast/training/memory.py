@@ -96,7 +96,7 @@ def track_update(
 
     With `gradient_held` a gradient is there from the start, as it is from an update's second micro-batch on.
     """
-    # Brings in torch's compiler, as much again as torch: every training would pay for a forecast few ask for.
+    # Brings in torch's compiler, as much again as torch: whoever starts pays for it only where it predicts.
     from torch.distributed._tools.mem_tracker import MemTracker
 
     rehearsal = Rehearsal(workload, precision, micro_batch * steps)
