@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from candlecast.evaluation.bootstrap import Interval
 from candlecast.report.drawing import BAD, BASELINE, GOOD, INK, MODEL, MUTED, SIZE, Drawing, canvas, to_svg
+from candlecast.report.scores import minus
 
 Floats = NDArray[np.float64]
 Curve = tuple[Floats, Floats]  # horizontal, vertical; one training
@@ -125,7 +126,7 @@ def forest(gaps: Sequence[Gap], label: str, matters: float | None) -> Drawing:
         axes.set_yticks(range(len(gaps)), [gap.name for gap in gaps])
         axes.set_ylim(len(gaps) - 0.5, -0.5)
         axes.xaxis.set_major_locator(MaxNLocator(5))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}".replace("-", "\u2212")))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: minus(f"{value:+g}")))
         axes.set_xlabel(label)
         alt = f"{label}: " + "; ".join(
             f"{gap.name} {gap.mean:+.4g}"

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from candlecast.report.drawing import Drawing
 from candlecast.report.summary import markdown
 from candlecast.report.tables import Table
+from candlecast.report.template import render_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +70,7 @@ class Document:
 
 def page(document: Document) -> str:
     """Return the document as one self-contained page, in the report's style."""
-    environment = Environment(
-        loader=PackageLoader("candlecast.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("document.html").render(
-        document=document,
-        kinds=lambda part: type(part).__name__,
-        style=environment.get_template("report.css").render(),
-    )
+    return render_page("document.html", document=document, kinds=lambda part: type(part).__name__)
 
 
 def text(document: Document, figure: Callable[[Drawing], str]) -> str:

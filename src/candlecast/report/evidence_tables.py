@@ -5,7 +5,7 @@ from candlecast.evaluation.audit import Audit
 from candlecast.evaluation.bootstrap import Interval
 from candlecast.evaluation.calibration import PLANTED_ACCURACY, Calibrated
 from candlecast.evaluation.evidence import Evidence
-from candlecast.report.scores import SCORES, Score, label, percent, plain, share
+from candlecast.report.scores import SCORES, Score, label, minus, percent, plain, share
 from candlecast.report.sentences import distinct_paths
 from candlecast.report.tables import Cell, Row, Table
 
@@ -87,7 +87,7 @@ def economics_table(economics: Economics) -> Table:
                 Cell(f"{each.cost_bp:g} bp"),
                 Cell(percent(each.annual_return), "strong"),
                 Cell(share(each.annual_volatility)),
-                Cell(plain(each.annual_sharpe).replace("-", "\u2212")),
+                Cell(minus(plain(each.annual_sharpe))),
                 Cell(share(each.deflated_sharpe)),
                 Cell(share(each.largest_drawdown)),
             ),

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from candlecast.evaluation.evaluate import MODEL, select
 from candlecast.files import replacing_folder, write_text
@@ -15,6 +14,7 @@ from candlecast.report.memory_words import memory_sentence, memory_table
 from candlecast.report.noise import noise_sentences
 from candlecast.report.runs_words import runs_sentences
 from candlecast.report.scores import SCORES
+from candlecast.report.template import render_page
 from candlecast.report.verdict import answer, lead
 
 
@@ -37,14 +37,8 @@ def render(inputs: ReportInputs, drawings: list[Drawing] | None = None) -> str:
     """Return the page as HTML; the figures are drawn if they are not given."""
     drawings = draw(inputs) if drawings is None else drawings
     test = select(inputs.forecasts, MODEL, "test")
-    environment = Environment(
-        loader=PackageLoader("candlecast.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html").render(
+    return render_page(
+        "report.html",
         inputs=inputs,
         test=test,
         horizon=int(inputs.params["windows"]["horizon"]),
@@ -64,7 +58,6 @@ def render(inputs: ReportInputs, drawings: list[Drawing] | None = None) -> str:
         memory=memory_table(inputs.memory) if inputs.memory else None,
         held=memory_sentence(inputs.memory) if inputs.memory else "",
         drawings={drawing.name: drawing for drawing in drawings},
-        style=environment.get_template("report.css").render(),
         **_judgement(inputs),
     )
 

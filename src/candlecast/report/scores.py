@@ -37,6 +37,11 @@ def inside(model: str) -> str:
     return name if model == "candlecast" else name[0].lower() + name[1:]
 
 
+def minus(number: str) -> str:
+    """Return a written number with a minus sign in the place of its hyphen."""
+    return number.replace("-", "\u2212")
+
+
 def share(value: float) -> str:
     """Return a share as a percentage."""
     return f"{value:.1%}"
@@ -44,12 +49,12 @@ def share(value: float) -> str:
 
 def points(value: float) -> str:
     """Return a difference of shares in percentage points."""
-    return f"{100 * value:+.1f} pt".replace("-", "\u2212")
+    return minus(f"{100 * value:+.1f} pt")
 
 
 def percent(value: float) -> str:
     """Return a share as a signed percentage."""
-    return f"{100 * value:+.2f}%".replace("-", "\u2212")
+    return minus(f"{100 * value:+.2f}%")
 
 
 def size(value: float) -> str:
@@ -59,17 +64,17 @@ def size(value: float) -> str:
 
 def fine_percent(value: float) -> str:
     """Return a difference of small returns as a signed percentage."""
-    return f"{100 * value:+.3f}%".replace("-", "\u2212")
+    return minus(f"{100 * value:+.3f}%")
 
 
 def signed(value: float) -> str:
     """Return a number with its sign."""
-    return f"{value:+.3f}".replace("-", "\u2212")
+    return minus(f"{value:+.3f}")
 
 
 def fine_signed(value: float) -> str:
     """Return a small difference with its sign."""
-    return f"{value:+.4f}".replace("-", "\u2212")
+    return minus(f"{value:+.4f}")
 
 
 def plain(value: float) -> str:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
-from candlecast.report.scores import SCORES, points, share, size
+from candlecast.report.scores import SCORES, fine, fine_signed, minus, points, share, size
 from candlecast.studies.trials import Trial
 
 Better = Literal["lower", "higher", "neither"]
@@ -27,16 +27,6 @@ class Measure:
     show_difference: Callable[[float], str]
 
 
-def loss(value: float) -> str:
-    """Return a loss as a number with four digits."""
-    return f"{value:.4f}"
-
-
-def loss_difference(value: float) -> str:
-    """Return a difference of losses with its sign."""
-    return f"{value:+.4f}".replace("-", "\u2212")
-
-
 def count(value: float) -> str:
     """Return a whole number."""
     return f"{value:,.0f}"
@@ -44,20 +34,20 @@ def count(value: float) -> str:
 
 def count_difference(value: float) -> str:
     """Return a whole number with its sign."""
-    return f"{value:+,.0f}".replace("-", "\u2212")
+    return minus(f"{value:+,.0f}")
 
 
 def _small(value: float) -> str:
-    return f"{100 * value:+.3f} pt".replace("-", "\u2212")
+    return minus(f"{100 * value:+.3f} pt")
 
 
 _TEST_BETTER: Final[Mapping[str, Better]] = {"error": "lower", "score": "higher", "accuracy": "higher"}
 
 MEASURES: Final = (
-    Measure("val/best_loss", "Lowest validation loss", "lower", loss, loss_difference),
-    Measure("equal/updates_loss", "Lowest validation loss at equal updates", "lower", loss, loss_difference),
-    Measure("equal/samples_loss", "Lowest validation loss at equal windows", "lower", loss, loss_difference),
-    Measure("val/last_loss", "Validation loss at the end", "lower", loss, loss_difference),
+    Measure("val/best_loss", "Lowest validation loss", "lower", fine, fine_signed),
+    Measure("equal/updates_loss", "Lowest validation loss at equal updates", "lower", fine, fine_signed),
+    Measure("equal/samples_loss", "Lowest validation loss at equal windows", "lower", fine, fine_signed),
+    Measure("val/last_loss", "Validation loss at the end", "lower", fine, fine_signed),
     *(
         Measure(
             f"test/{score.name}",
@@ -83,7 +73,7 @@ def measure(name: str) -> Measure:
     if name in _BY_NAME:
         return _BY_NAME[name]
     better: Better = "lower" if name.endswith(("error", "loss")) else "higher"
-    return Measure(name, name, better, loss, loss_difference)
+    return Measure(name, name, better, fine, fine_signed)
 
 
 def common_budget(trials: list[Trial]) -> dict[str, float]:
@@ -133,18 +123,18 @@ def unsteadiness(course: pl.DataFrame, column: str) -> float:
     return float(np.sqrt(np.mean(np.diff(late) ** 2) / 2)) if len(late) > 2 else math.nan
 
 
-def averaged_like(fine: pl.DataFrame, coarse: pl.DataFrame) -> pl.DataFrame:
-    """Return the loss of `fine` averaged over the windows of each update of `coarse`.
+def averaged_like(detailed: pl.DataFrame, coarse: pl.DataFrame) -> pl.DataFrame:
+    """Return the loss of `detailed` averaged over the windows of each update of `coarse`.
 
     Two trainings of one seed see the same windows in the same order, so what is left between the two curves
     is not that one averages more windows into a point than the other.
     """
-    windows = np.diff(fine["samples_seen"].to_numpy(), prepend=0.0)
+    windows = np.diff(detailed["samples_seen"].to_numpy(), prepend=0.0)
     edges = coarse["samples_seen"].to_numpy()
-    place = np.searchsorted(edges, fine["samples_seen"].to_numpy() - 1e-9)
+    place = np.searchsorted(edges, detailed["samples_seen"].to_numpy() - 1e-9)
     inside = place < len(edges)
     weight = np.bincount(place[inside], windows[inside], len(edges))
-    total = np.bincount(place[inside], (windows * fine["loss"].to_numpy())[inside], len(edges))
+    total = np.bincount(place[inside], (windows * detailed["loss"].to_numpy())[inside], len(edges))
     filled = weight > 0
     return pl.DataFrame({"samples_seen": edges[filled], "loss": total[filled] / weight[filled]})
 
