@@ -10,8 +10,9 @@ from studies.conftest import DIFFERENCES, made_up_study
 from studies.fabricated import PARAMS, add_run, training_losses, validation_loss
 
 from candlecast.errors import EvaluationError
-from candlecast.studies.article import article_claims, coincidence
+from candlecast.studies.article import article_claims
 from candlecast.studies.cells import confirmation_cells
+from candlecast.studies.coincidence import coincidence
 from candlecast.studies.comparison import Comparison, compare_runs, compare_study
 from candlecast.studies.comparison_tables import tuning_table
 from candlecast.studies.judgement import judge, power_sentence

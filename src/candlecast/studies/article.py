@@ -10,18 +10,17 @@ import numpy as np
 from candlecast.evaluation.bootstrap import Interval
 from candlecast.evaluation.paired import PairedEffect, paired_effect, spread_ratio
 from candlecast.report.scores import p_value
+from candlecast.studies.coincidence import coincidence, largest_gap
 from candlecast.studies.comparison import Comparison
 from candlecast.studies.contrasts import Pair, units
-from candlecast.studies.measures import MEASURES, averaged_like, unsteadiness
+from candlecast.studies.measures import averaged_like, unsteadiness
 from candlecast.studies.roles import Roles
-from candlecast.studies.trials import Trial
 from candlecast.training.memory import MemorySplit
 from candlecast.training.memory_plan import format_size
 
 Word = Literal["holds", "holds nearly", "averaging alone", "not shown", "refuted", "not measured"]
 
 ROUNDING: Final = 1e-4  # relative, of a gradient's norm in float32 and over many windows
-KNOWN: Final = frozenset(measure.name for measure in MEASURES)
 NEARLY_NOTHING: Final = 0.25  # share of the large batch's extra memory that still counts as little
 
 
@@ -141,47 +140,6 @@ def gradient_claim(comparison: Comparison, roles: Roles) -> Claim:
     )
 
 
-def largest_gap(comparison: Comparison, metric: str, arm: str, against: str) -> float | None:
-    """Return the largest difference of a metric between paired runs of two arms; None where none pair."""
-    ours, theirs = (comparison.table.get(name, {}).get(metric, {}) for name in (arm, against))
-    return max((abs(ours[pair] - theirs[pair]) for pair in ours.keys() & theirs.keys()), default=None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coincidence:
-    """The largest differences between paired trainings of two arms."""
-
-    pairs: int
-    first: float  # of the first update's gradient norm, relative to it
-    training: float  # of the training loss, over all updates
-    validation: float  # of the validation loss, over all validations
-    scores: Mapping[str, float]  # of each test score
-
-
-def coincidence(comparison: Comparison, arm: str, against: str) -> Coincidence | None:
-    """Return how far paired trainings of two arms are apart at most; None where none pair."""
-    theirs = {trial.pair: trial for trial in comparison.of(against)}
-    pairs = [(trial, theirs[trial.pair]) for trial in comparison.of(arm) if trial.pair in theirs]
-    if not pairs:
-        return None
-    table = comparison.table
-    scores = {
-        name: max(abs(table[arm][name][pair] - table[against][name][pair]) for pair in both)
-        for name in table[arm]
-        if name.startswith("test/") and name in KNOWN and name in table[against]
-        if (both := table[arm][name].keys() & table[against][name].keys())
-    }
-    return Coincidence(
-        pairs=len(pairs),
-        first=max(
-            abs(one.training["grad_norm"][0] / other.training["grad_norm"][0] - 1) for one, other in pairs
-        ),
-        training=max(_apart(one, other, "training") for one, other in pairs),
-        validation=max(_apart(one, other, "validation") for one, other in pairs),
-        scores=scores,
-    )
-
-
 def smoothness_claims(comparison: Comparison, roles: Roles) -> tuple[Claim, ...]:
     """The training curve is smoother, as drawn and when both arms average the same windows into a point."""
     small, accumulated = ({t.pair: t for t in comparison.of(arm)} for arm in (roles.small, roles.accumulated))
@@ -270,11 +228,3 @@ def _over_seeds(comparison: Comparison, roles: Roles, what: str, score: str) -> 
 
 def _seeds(values: Mapping[Pair, float], pairs: Sequence[Pair]) -> list[float]:
     return units({pair: values[pair] for pair in pairs})
-
-
-def _apart(one: Trial, other: Trial, part: Literal["training", "validation"]) -> float:
-    ours, theirs = getattr(one, part), getattr(other, part)
-    joined = ours.join(theirs, on="update", suffix="_other")
-    if joined.is_empty():
-        return math.inf
-    return float((joined["loss"] - joined["loss_other"]).abs().to_numpy().max())

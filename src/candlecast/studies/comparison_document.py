@@ -1,26 +1,22 @@
 """A comparison as a document: the verdict first, then what it rests on."""
 
-import math
 from collections.abc import Mapping, Sequence
 
-from candlecast.report.comparison_figures import sensitivity
 from candlecast.report.document import Bullets, Command, Document, Figures, Part, Section, Shown
-from candlecast.studies.article import Claim, article_claims, coincidence, largest_gap
+from candlecast.studies.article import Claim, article_claims
 from candlecast.studies.comparison import Comparison
 from candlecast.studies.comparison_drawings import averaging_drawing, course_drawings, differences_drawing
 from candlecast.studies.comparison_tables import (
     CONTRASTED,
     arms_table,
     claims_table,
-    coincidence_table,
     contrasts_table,
-    outcomes_table,
-    tuning_table,
 )
 from candlecast.studies.judgement import Judgement, judge, lowered, power_sentence
 from candlecast.studies.measures import measure
 from candlecast.studies.roles import Roles, batch_sizes, find_roles
 from candlecast.studies.study import TUNING_METRIC
+from candlecast.studies.study_sections import asked_sections, control_sections, tuning_sections
 from candlecast.training.memory import MemorySplit
 
 BUDGETS = (
@@ -45,14 +41,14 @@ def comparison_document(comparison: Comparison, peaks: Mapping[str, MemorySplit]
     roles = find_roles(firsts)
     claims = article_claims(comparison, roles, peaks) if roles else ()
     sections = [
-        *_study_sections(comparison, judgement),
+        *asked_sections(comparison, judgement, _names(comparison)),
         _differences(comparison),
         *_baseline(comparison),
         _courses(comparison),
         _arms(comparison, peaks),
-        *_tuning(comparison),
+        *tuning_sections(comparison),
         *_claims(comparison, roles, claims),
-        *_control(comparison, roles),
+        *control_sections(comparison, roles),
         *_notes(comparison),
         _origin(comparison, command),
     ]
@@ -78,31 +74,6 @@ def _lead(comparison: Comparison, judgement: Judgement | None) -> tuple[str, ...
 def _headline(comparison: Comparison) -> str:
     arms = list(comparison.arms)
     return " against ".join(arms) if len(arms) <= 3 else f"{len(arms)} arms against {arms[0]}"
-
-
-def _study_sections(comparison: Comparison, judgement: Judgement | None) -> list[Section]:
-    study = comparison.study
-    if study is None or judgement is None:
-        return []
-    return [
-        Section("What was asked", (study.question, Bullets(_described(comparison)))),
-        Section(
-            "What was predicted, and what happened",
-            (
-                f"Written before any run: {study.prediction}",
-                f"What happened: {judgement.headline}",
-                Shown(
-                    outcomes_table(comparison.contrasts, _names(comparison)),
-                    "Measure",
-                    "Mean differences over seeds, the first arm less the second; intervals are further down.",
-                ),
-            ),
-        ),
-    ]
-
-
-def _described(comparison: Comparison) -> tuple[str, ...]:
-    return tuple(f"{arm}: {description}" for arm, description in comparison.arms.items())
 
 
 def _differences(comparison: Comparison) -> Section:
@@ -189,41 +160,6 @@ def _arms(comparison: Comparison, peaks: Mapping[str, MemorySplit]) -> Section:
     )
 
 
-def _tuning(comparison: Comparison) -> list[Section]:
-    study = comparison.study
-    if study is None or not comparison.tuned:
-        return []
-    tried = {
-        arm: [
-            (each.value, each.loss)
-            for each in comparison.tuned
-            if each.arm == arm and math.isfinite(each.loss)
-        ]
-        for arm in comparison.arms
-    }
-    chosen = {arm: comparison.of(arm)[0].value for arm in comparison.arms}
-    shown = measure(TUNING_METRIC)
-    seeds = ", ".join(map(str, study.tuning.seeds))
-    drawing = sensitivity(
-        {arm: trials for arm, trials in tried.items() if trials}, chosen, study.tuning.key, shown.label
-    )
-    return [
-        Section(
-            f"Sensitivity to {study.tuning.key}",
-            (
-                f"Each arm was tuned alike: the same values, the same seeds ({seeds}), on validation alone; "
-                "none of these seeds is used again.",
-                Figures((drawing,)),
-                Shown(
-                    tuning_table(comparison),
-                    "Arm",
-                    f"Mean {lowered(shown)} at each value; the lowest is marked.",
-                ),
-            ),
-        )
-    ]
-
-
 def _claims(comparison: Comparison, roles: Roles | None, claims: Sequence[Claim]) -> list[Section]:
     if roles is None:
         return []
@@ -239,43 +175,6 @@ def _claims(comparison: Comparison, roles: Roles | None, claims: Sequence[Claim]
     if drawing:
         parts.append(Figures((drawing,)))
     return [Section("The article's claims", tuple(parts))]
-
-
-def _control(comparison: Comparison, roles: Roles | None) -> list[Section]:
-    study = comparison.study
-    pairs = [(each.arm, each.against) for each in study.controls] if study else []
-    if not pairs and roles and roles.large:
-        pairs = [(roles.accumulated, roles.large)]
-    sections = []
-    for arm, against in pairs:
-        apart = coincidence(comparison, arm, against) if {arm, against} <= set(comparison.arms) else None
-        if apart is not None:
-            sections.append(
-                Section(
-                    f"Identity control: {arm} and {against}",
-                    (
-                        "Accumulation claims to be the large batch. If it is, the two coincide but for "
-                        "rounding, and every other difference here is the batch size's.",
-                        Shown(coincidence_table(apart), "Over paired runs", f"{arm} beside {against}."),
-                        *_kept(comparison, arm, against),
-                    ),
-                )
-            )
-    return sections
-
-
-def _kept(comparison: Comparison, arm: str, against: str) -> list[str]:
-    sentences = []
-    for control in comparison.study.controls if comparison.study else ():
-        if (control.arm, control.against) == (arm, against):
-            apart = largest_gap(comparison, control.metric, arm, against)
-            if apart is not None:
-                kept = apart <= control.tolerance
-                sentences.append(
-                    f"The study allowed {control.tolerance:g} in {control.metric}; the largest difference is "
-                    f"{apart:.2e}: {'kept' if kept else 'broken, and no difference is the batch size alone'}."
-                )
-    return sentences
 
 
 def _notes(comparison: Comparison) -> list[Section]:

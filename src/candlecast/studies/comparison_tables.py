@@ -6,9 +6,10 @@ from statistics import fmean, stdev
 from typing import Final
 
 from candlecast.evaluation.bootstrap import Interval
-from candlecast.report.scores import p_value
+from candlecast.report.scores import minus, p_value
 from candlecast.report.tables import Cell, Row, Table
-from candlecast.studies.article import Claim, Coincidence
+from candlecast.studies.article import Claim
+from candlecast.studies.coincidence import Coincidence
 from candlecast.studies.comparison import Comparison, batches
 from candlecast.studies.contrasts import Contrast, Effect
 from candlecast.studies.measures import MEASURES, Measure, measure
@@ -103,7 +104,7 @@ def _effect_cells(effect: Effect, shown: Measure) -> tuple[Cell, ...]:
         Cell(_interval(paired.interval, shown)),
         Cell(_interval(paired.bootstrap, shown)),
         Cell(NOTHING if effect.adjusted is None else _p(effect.adjusted)),
-        Cell(NOTHING if size is None else f"{size:+.2f}".replace("-", "\u2212")),
+        Cell(NOTHING if size is None else minus(f"{size:+.2f}")),
         Cell(str(paired.pairs)),
         Cell(word, _MARKS.get(word, "")),
     )
