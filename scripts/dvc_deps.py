@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "candlecast"
 PIPELINE = ROOT / "dvc.yaml"
+TEMPLATES = (".html", ".css")
 
 
 def imports(path: Path) -> set[str]:
@@ -50,7 +51,9 @@ def watched(stage: str) -> list[str]:
     dependencies: list[Path] = [file for file in run if file.parent == PACKAGE]
     for package in {file.parent for file in run} - {PACKAGE}:
         modules = {file for file in package.glob("*.py") if file.name != "__init__.py"}
-        dependencies += [package] if modules <= run else list(modules & run)
+        # What a package's code reads beside it, as templates, is found by no import.
+        templates = [file for file in package.iterdir() if file.suffix in TEMPLATES]
+        dependencies += [package] if modules <= run else [*(modules & run), *templates]
     return sorted(str(path.relative_to(ROOT)) for path in dependencies)
 
 

@@ -52,3 +52,9 @@ def test_training_depends_on_nothing_made_from_the_test_span_alone() -> None:
     assert not {
         dep for dep in STAGES.get("train", {}).get("deps", []) if "predictions" in dep or "metrics" in dep
     }
+
+
+def test_a_stage_that_writes_a_page_runs_again_when_its_templates_change() -> None:
+    templates = {f"src/candlecast/report/{name}" for name in ("report.html", "frame.html", "report.css")}
+    assert templates <= set(STAGES["evaluate"]["deps"])
+    assert not templates & set(STAGES["train"]["deps"])
