@@ -156,10 +156,9 @@ def test_without_skill_in_any_of_several_runs_the_family_rejects_about_as_often_
 
 
 def test_one_skilled_run_among_several_is_found(shaped):
-    counts = rejections([0.59, *[0.5] * (RUNS - 1)], 30, shaped)
-    # Without skill at most three of 30 are expected; the skilled run's own test pays for its company by Holm.
-    assert counts["any"] >= 20
-    assert counts["first"] >= 18
+    counts = rejections([0.6, *[0.5] * (RUNS - 1)], 30, shaped)
+    assert counts["any"] > 20
+    assert counts["first"] > 20
     assert counts["set"] <= 3  # the best run must stay in the set of the best
 
 
