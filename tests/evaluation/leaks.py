@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 import torch
-from parameters import ROOT
+from parameters import ROOT, SMALL_MODEL
 from torch import Tensor, nn
 from training.small import recipe
 
@@ -33,7 +33,6 @@ from candlecast.evaluation.forecast import forecast
 from candlecast.evaluation.metrics import scores
 from candlecast.evaluation.run_audit import audit_universe
 from candlecast.features.target import forward_log_return
-from candlecast.models.config import ModelConfig
 from candlecast.models.hybrid import Forecast, build_model
 from candlecast.params import load_params
 from candlecast.schema import FORECASTS, HISTORY
@@ -79,18 +78,6 @@ CHOSEN, BASELINES, STOPS = (
     "how the tickers were chosen",
     "the baselines: no change is one of them",
     "the evaluation stops and names the window",
-)
-
-
-MODEL = ModelConfig(
-    width=8,
-    tcn_blocks=2,
-    kernel_size=3,
-    layers=1,
-    heads=2,
-    dropout=0.1,
-    norm="layer",
-    checkpoint_activations=False,
 )
 
 
@@ -447,20 +434,20 @@ def _dropping_the_last_batch(store: WindowStore) -> Check:
         frame = forecast(model, windows, part, batch)
         return frame[: frame.height // batch * batch]
 
-    return batch_sizes(build_model(MODEL, 3, LENGTH).eval(), store, dropping)
+    return batch_sizes(build_model(SMALL_MODEL, 3, LENGTH).eval(), store, dropping)
 
 
 def _averaging_over_batches(store: WindowStore) -> Check:
     def centring(model: nn.Module, windows: WindowStore, part: Part, batch: int) -> pl.DataFrame:
         return forecast(model, windows, part, batch).with_columns(pl.col("forecast_return") * batch)
 
-    return batch_sizes(build_model(MODEL, 3, LENGTH).eval(), store, centring)
+    return batch_sizes(build_model(SMALL_MODEL, 3, LENGTH).eval(), store, centring)
 
 
 def _chosen_on_the_test_part(store: WindowStore) -> Check:
     def choosing(windows: WindowStore) -> dict[str, Tensor]:
         torch.manual_seed(0)
-        model = build_model(MODEL, 3, LENGTH)
+        model = build_model(SMALL_MODEL, 3, LENGTH)
         train_set, test_set = (WindowDataset(windows, part) for part in ("train", "test"))
         updates = replace(recipe().train, epochs=None, updates=6, validate_every=12, peak_lr=0.1)
         return dict(train(model, train_set, test_set, replace(recipe(), train=updates)).best_state)
@@ -471,7 +458,7 @@ def _chosen_on_the_test_part(store: WindowStore) -> Check:
 def _trained_on_the_test_part(store: WindowStore) -> Check:
     def peeking(windows: WindowStore) -> dict[str, Tensor]:
         ends = np.sort(np.concatenate([windows.split.train, windows.split.test[-9:]]))
-        return short_training(MODEL, 3)(replace(windows, split=replace(windows.split, train=ends)))
+        return short_training(SMALL_MODEL, 3)(replace(windows, split=replace(windows.split, train=ends)))
 
     return audit_training(store, peeking)
 

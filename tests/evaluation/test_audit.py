@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 import torch
 from evaluation import leaks
+from parameters import SMALL_MODEL
 
 from candlecast.data.manifest import Universe
 from candlecast.errors import EvaluationError
@@ -60,7 +61,7 @@ def test_honest_features_pass(bars):
 
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_the_shortest_windows_can_be_audited(length):
-    config = replace(leaks.MODEL, tcn_blocks=1)
+    config = replace(SMALL_MODEL, tcn_blocks=1)
     model, windows = build_model(config, 3, length), torch.randn(2, length, 3)
     assert found([causal_steps(model.tcn, windows, "layer")]) == []
 
@@ -79,14 +80,14 @@ def test_an_honest_split_passes(change):
 @pytest.mark.parametrize("norm", ["layer", "group", "batch"])
 def test_an_honest_network_passes(store, norm):
     torch.manual_seed(0)
-    model = build_model(replace(leaks.MODEL, norm=norm), 3, leaks.LENGTH)
+    model = build_model(replace(SMALL_MODEL, norm=norm), 3, leaks.LENGTH)
     checks = audit_model(model, store, forecast)
     assert found(checks) == []
     assert (checks[0].status == "note") == (norm == "group")
 
 
 def test_honest_training_passes(store):
-    assert audit_training(store, short_training(leaks.MODEL, 3)).status == "ok"
+    assert audit_training(store, short_training(SMALL_MODEL, 3)).status == "ok"
 
 
 def test_the_canary_sings_and_falls_silent():
@@ -189,7 +190,7 @@ def test_the_whole_audit_runs_on_the_real_catalogue(tmp_path):
             ),
             features=FeaturesConfig(families=("trend", "momentum", "volatility", "volume"), warmup_bars=120),
             windows=leaks.small_config(test_start=leaks.make_bars()["date"].max(), length=12),
-            model=leaks.MODEL,
+            model=SMALL_MODEL,
             seed=3,
         )
     )

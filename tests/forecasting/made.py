@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import torch
 from forecasting.made_bars import made_bars
-from parameters import ROOT
+from parameters import ROOT, SMALL_MODEL
 
 from candlecast.data.config import ChecksConfig, DataConfig
 from candlecast.features.build import build_features
@@ -14,7 +14,6 @@ from candlecast.features.config import FeaturesConfig
 from candlecast.features.target import forward_log_return
 from candlecast.forecasting.card import Card, Measured, Proof, Spans
 from candlecast.forecasting.forecaster import Forecaster, save_forecaster
-from candlecast.models.config import ModelConfig
 from candlecast.models.hybrid import build_model
 from candlecast.params import load_params
 from candlecast.training.artifact import ModelDescription, save_model
@@ -23,16 +22,6 @@ from candlecast.windows.panel import Panel
 from candlecast.windows.store import WindowStore
 
 LENGTH, HORIZON, WARMUP = 16, 3, 70
-MODEL = ModelConfig(
-    width=8,
-    tcn_blocks=2,
-    kernel_size=3,
-    layers=1,
-    heads=2,
-    dropout=0.1,
-    norm="layer",
-    checkpoint_activations=False,
-)
 
 
 @dataclass(frozen=True)
@@ -85,8 +74,8 @@ def make_forecaster(root: Path) -> Made:
     )
     store = WindowStore.build(panel, config)
     torch.manual_seed(5)
-    model = build_model(MODEL, len(panel.feature_names), LENGTH)
-    description = ModelDescription(model=MODEL, feature_names=panel.feature_names, length=LENGTH)
+    model = build_model(SMALL_MODEL, len(panel.feature_names), LENGTH)
+    description = ModelDescription(model=SMALL_MODEL, feature_names=panel.feature_names, length=LENGTH)
     save_model(root / "model", model.state_dict(), description)
     card = Card(
         features=features_config,

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from parameters import SMALL_MODEL
 from training.small import FEATURES
 
 from candlecast.errors import DataError
-from candlecast.models.config import ModelConfig
 from candlecast.models.hybrid import build_model
 from candlecast.training.artifact import ModelDescription, load_model, read_description, save_model
 
@@ -14,17 +14,7 @@ NAMES = tuple(f"feature {number}" for number in range(FEATURES))
 
 @pytest.fixture
 def description() -> ModelDescription:
-    config = ModelConfig(
-        width=8,
-        tcn_blocks=2,
-        kernel_size=3,
-        layers=1,
-        heads=2,
-        dropout=0.1,
-        norm="layer",
-        checkpoint_activations=False,
-    )
-    return ModelDescription(model=config, feature_names=NAMES, length=20)
+    return ModelDescription(model=SMALL_MODEL, feature_names=NAMES, length=20)
 
 
 def test_a_model_comes_back_as_it_was_saved_and_ready_to_forecast(
