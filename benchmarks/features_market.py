@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from benchmarks.process_memory import restart_peak, status_bytes
 
 from candlecast.schema import BARS
 
@@ -41,15 +42,9 @@ def write_copies(bars: pl.DataFrame, copies: int, path: Path) -> None:
     pl.concat(universes).sink_parquet(path, row_group_size=100_000)
 
 
-def status_bytes(field: str) -> int:
-    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    (value,) = (line.split()[1] for line in lines if line.startswith(f"{field}:"))
-    return int(value) * 1024
-
-
 def peak_memory(call: Callable[[], object]) -> int:
     """Return by how many bytes the resident memory rose at its highest while `call` ran (Linux)."""
-    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the high-water mark starts anew
+    restart_peak()
     before = status_bytes("VmRSS")
     result = call()
     peak = status_bytes("VmHWM") - before

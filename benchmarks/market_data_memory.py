@@ -10,7 +10,6 @@ the size of the snapshot's table; the promise is at most twice the table.
 import argparse
 import datetime
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from benchmarks.process_memory import status_bytes
 from benchmarks.ratios import Ratio, leave
 
 from candlecast.data.config import DataConfig
@@ -52,29 +52,23 @@ def write(folder: Path, tickers: int, bars: int) -> None:
     pl.concat(parts).write_parquet(folder / "long.parquet")
 
 
-def memory(field: str) -> int:
-    """Return VmRSS, now, or VmHWM, the most so far, in KiB; getrusage's peak is inherited from the parent."""
-    found = re.search(rf"{field}:\s+(\d+)", Path("/proc/self/status").read_text())
-    return int(found[1]) if found else 0
-
-
 def measure(path: Path, out: Path) -> None:
     """Take and save one snapshot; print its peak memory and time as JSON."""
     usual = load_params("data", DataConfig, ROOT / "params.yaml")
     config = replace(usual, source="files", path=str(path), tickers=(), end=datetime.date(2100, 1, 1))
-    before = memory("VmRSS")
+    before = status_bytes("VmRSS")
     began = time.monotonic()
     snapshot = take_snapshot(config)
-    taken = memory("VmHWM")
+    taken = status_bytes("VmHWM")
     snapshot.save(out)
-    saved = memory("VmHWM")
-    table = snapshot.bars.estimated_size() / 1024
+    saved = status_bytes("VmHWM")
+    table = snapshot.bars.estimated_size()
     result = {"table": table, "taken": taken - before, "saved": saved - before}
     print(json.dumps({**result, "seconds": time.monotonic() - began, "rows": snapshot.bars.height}))
 
 
 def compare(tickers: int, bars: int) -> dict[str, dict[str, float]]:
-    """Return what a universe in one long file, and in a file a ticker, took; in KiB and seconds."""
+    """Return what a universe in one long file, and in a file a ticker, took; in bytes and seconds."""
     figures = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -105,8 +99,8 @@ def main() -> None:
     for way, found in figures.items():
         table = found["table"]
         print(
-            f"{way:16} table {table / 1024:7.0f}   peak {found['taken'] / 1024:7.0f}   with saving "
-            f"{found['saved'] / 1024:7.0f}   {found['seconds']:.0f} s   {found['rows']} rows"
+            f"{way:16} table {table / 2**20:7.0f}   peak {found['taken'] / 2**20:7.0f}   with saving "
+            f"{found['saved'] / 2**20:7.0f}   {found['seconds']:.0f} s   {found['rows']} rows"
         )
     ratios = [
         Ratio(

@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 import torch
+from benchmarks.process_memory import restart_peak, status_bytes
 from benchmarks.ratios import Ratio, leave
 from torch.profiler import ProfilerActivity, profile
 
@@ -48,12 +49,12 @@ def measure(micro_batch: int) -> dict[str, float]:
     workload = make_workload()
     Rehearsal(workload, "fp32", 1).update(1)  # loads the kernels
     settle()
-    before = status("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts again from here
+    before = status_bytes("VmRSS")
+    restart_peak()
     rehearsal = Rehearsal(workload, "fp32", EFFECTIVE)
     rehearsal.prime()
     rehearsal.update(micro_batch)
-    resident = status("VmHWM") - before
+    resident = status_bytes("VmHWM") - before
     return {"tensors": held(rehearsal) + peak_of(rehearsal, micro_batch), "resident": resident}
 
 
@@ -61,12 +62,6 @@ def settle() -> None:
     """Give back what nothing refers to, also to the operating system."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
-
-
-def status(name: str) -> int:
-    """Return a size from Linux's account of this process, in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
 def held(rehearsal: Rehearsal) -> int:

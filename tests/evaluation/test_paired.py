@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 from arch.bootstrap import IIDBootstrap
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import DescrStatsW
 
 from candlecast.evaluation.paired import (
     detectable,
     hedges_correction,
-    holm,
     paired_effect,
     sign_flip_p_value,
     spread_ratio,
@@ -78,16 +76,6 @@ def test_five_pairs_that_all_agree_cannot_be_rarer_than_one_in_sixteen() -> None
 def test_many_pairs_are_sampled_and_agree_with_students_t() -> None:
     values = np.random.default_rng(5).normal(0.25, 1, 60)
     assert sign_flip_p_value(values) == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.02)
-
-
-def test_holm_multiplies_the_smallest_most() -> None:
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([]) == []
-
-
-def test_holm_is_that_of_statsmodels() -> None:
-    values = np.random.default_rng(10).uniform(0, 0.4, 12)
-    assert holm(values.tolist()) == pytest.approx(multipletests(values, method="holm")[1])
 
 
 def test_what_is_detectable_is_found_four_times_in_five() -> None:

@@ -95,19 +95,6 @@ def sign_flip_p_value(differences: Sequence[float] | np.ndarray) -> float:
     return float((means >= abs(values.sum()) * (1 - 1e-9)).mean())
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p-values of a family, adjusted such that one false alarm in it is as rare as stated.
-
-    Holm (1979): the smallest of n times n, the next times n - 1, and so on, none below the one before it.
-    """
-    values = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(values)
-    stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return [float(value) for value in adjusted]
-
-
 def detectable(pairs: int, power: float = 0.8, level: float = 0.05) -> float:
     """Return the mean difference, in its standard deviations, that `pairs` would find `power` of the time."""
     return float(TTestPower().solve_power(nobs=pairs, alpha=level, power=power, alternative="two-sided"))

@@ -7,7 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from candlecast.evaluation.paired import PairedEffect, holm, paired_effect
+from candlecast.evaluation.paired import PairedEffect, paired_effect
+from candlecast.evaluation.significance import holm
 from candlecast.studies.measures import MEASURES, values
 from candlecast.studies.trials import Trial
 
@@ -113,17 +114,16 @@ def units(differences: Mapping[Pair, float]) -> list[float]:
 
 def adjusted(contrasts: Sequence[Contrast]) -> list[Contrast]:
     """Return the contrasts with each measure's p-values adjusted over them by Holm."""
-    changed = [dict(each.effects) for each in contrasts]
+    changed = {each.name: dict(each.effects) for each in contrasts}
     for name in {name for each in contrasts for name in each.effects}:
-        tested = [
-            (effects, effect.paired.p_value)
-            for effects in changed
-            if (effect := effects.get(name)) is not None and effect.paired.p_value is not None
-        ]
-        corrected = holm([p_value for _, p_value in tested])
-        for (effects, _), value in zip(tested, corrected, strict=True):
-            effects[name] = replace(effects[name], adjusted=value)
-    return [replace(each, effects=effects) for each, effects in zip(contrasts, changed, strict=True)]
+        p_values = {
+            each.name: effect.paired.p_value
+            for each in contrasts
+            if (effect := each.effects.get(name)) is not None and effect.paired.p_value is not None
+        }
+        for contrast_name, value in holm(p_values).items():
+            changed[contrast_name][name] = replace(changed[contrast_name][name], adjusted=value)
+    return [replace(each, effects=changed[each.name]) for each in contrasts]
 
 
 def unpaired(trials: Sequence[Trial], arm: str, against: str) -> list[str]:
