@@ -1,6 +1,8 @@
 """The layout's rules: who may import whom, and what DVC must watch."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,6 +111,17 @@ def test_folders_are_at_most_two_levels_deep_and_named_for_a_purpose() -> None:
         assert not {"utils", "util", "base", "common", "helpers", "misc"} & {*path.parts[-2:], path.stem}, (
             path
         )
+
+
+def test_a_stage_starts_without_the_libraries_that_judge_and_draw() -> None:
+    # Each is as large as torch: a wrong parameter or a missing file is to be told before any is waited for.
+    started = (
+        "import runpy, sys\n"
+        "for stage in ('audit', 'evaluate'): runpy.run_path(f'pipeline/{stage}.py', run_name='imported')\n"
+        "print(sorted({'arch', 'matplotlib', 'mlflow', 'pandas', 'sklearn', 'statsmodels'} & {*sys.modules}))"
+    )
+    command = [sys.executable, "-c", started]
+    assert subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout == "[]\n"
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from arch.bootstrap import StationaryBootstrap, optimal_block_length
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from candlecast.errors import EvaluationError
 
@@ -42,6 +41,8 @@ def block_length(daily: NDArray[np.float64], horizon: int) -> int:
     EvaluationError
         The days hold fewer than `MIN_BLOCKS` horizons.
     """
+    from arch.bootstrap import optimal_block_length  # here, as it takes as long as torch to import
+
     days = len(daily)
     varying = [column for column in daily.T if column.std() > 1e-12 * max(abs(column).max(), 1e-300)]
     wanted = [float(optimal_block_length(column)["stationary"].iloc[0]) for column in varying]
@@ -56,6 +57,8 @@ def block_length(daily: NDArray[np.float64], horizon: int) -> int:
 
 def day_counts(days: int, block: int, replications: int, seed: int) -> NDArray[np.int64]:
     """Return how often each day is drawn [replications, days]; each row sums to `days`."""
+    from arch.bootstrap import StationaryBootstrap  # here, as it takes as long as torch to import
+
     bootstrap = StationaryBootstrap(block, np.arange(days), seed=seed)
     draws = (positional[0] for positional, _ in bootstrap.bootstrap(replications))
     return np.stack([np.bincount(drawn, minlength=days) for drawn in draws])
@@ -71,7 +74,7 @@ def widening(days: int, block: int, horizon: int, confidence: float) -> float:
     with the degrees of freedom of the weights, days / block, takes the normal's place.
     """
     tail = (1 - confidence) / 2
-    quantiles = stats.t.isf(tail, days / block) / stats.norm.isf(tail)
+    quantiles = scipy.stats.t.isf(tail, days / block) / scipy.stats.norm.isf(tail)
     lags = np.arange(1, days)
     weights = (1 - lags / days) * (1 - 1 / block) ** lags + lags / days * (1 - 1 / block) ** (days - lags)
     about_mean = 1 - (1 + weights.sum()) / days

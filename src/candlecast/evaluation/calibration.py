@@ -12,10 +12,8 @@ from typing import Final
 
 import numpy as np
 import polars as pl
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.signal import lfilter
-from statsmodels.stats.proportion import proportion_confint
 
 from candlecast.evaluation import significance as sig
 from candlecast.evaluation.bootstrap import Interval, day_counts, percentile_interval, widening
@@ -111,7 +109,7 @@ def power(shape: Shape, seed: int) -> Power:
     markets = (simulate(shape, 0.5, generator) for _ in range(_POWER_MARKETS))
     accuracies = [float(((each.realised > 0) == (each.forecast > 0)).mean()) for each in markets]
     error = float(np.std(accuracies, ddof=1))
-    return Power(error, 0.5 + float(stats.norm.isf(LEVEL) + stats.norm.ppf(0.8)) * error)
+    return Power(error, 0.5 + float(scipy.stats.norm.isf(LEVEL) + scipy.stats.norm.ppf(0.8)) * error)
 
 
 def calibrate(shape: Shape, config: EvaluateConfig, seed: int) -> tuple[Calibrated, ...]:
@@ -141,6 +139,8 @@ def calibrate(shape: Shape, config: EvaluateConfig, seed: int) -> tuple[Calibrat
 
 
 def _share(count: int, of: int) -> tuple[float, Interval]:
+    from statsmodels.stats.proportion import proportion_confint  # here, as it takes long to import
+
     low, high = proportion_confint(count, of, method="beta")  # Clopper & Pearson's
     return count / of, Interval(float(low), float(high))
 
@@ -186,7 +186,7 @@ def _frame(market: Market) -> pl.DataFrame:
 def _persistent(shape: Shape, generator: np.random.Generator) -> Floats:
     noise = _noise(shape, shape.days + _SETTLING, generator)
     gain = math.sqrt(1 - shape.persistence**2)
-    series: Floats = lfilter([gain], [1, -shape.persistence], noise, axis=0)[_SETTLING:]
+    series: Floats = scipy.signal.lfilter([gain], [1, -shape.persistence], noise, axis=0)[_SETTLING:]
     return series
 
 

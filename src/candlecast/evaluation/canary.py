@@ -12,7 +12,6 @@ from typing import Final
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 
 from candlecast.evaluation.audit import Check, verdict
 from candlecast.evaluation.bootstrap import (
@@ -75,6 +74,8 @@ def shuffled_score(panel: Panel, config: WindowsConfig, seed: int) -> tuple[floa
 
 
 def _score(store: WindowStore, up: NDArray[np.bool_], seed: int) -> tuple[float, Interval | None]:
+    from sklearn.linear_model import LogisticRegression  # here, as it takes as long as torch to import
+
     train, test = store.split.train, store.split.test
     if up.all() or not up.any():
         probability = np.full(len(test), 0.5)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+import scipy
 import torch
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from candlecast.errors import EvaluationError
 from candlecast.windows.dataset import WindowDataset
@@ -37,7 +37,7 @@ def forecast_rows(
             "ticker": np.array(store.panel.tickers, dtype=object)[store.panel.ticker[ends]],
             "date": store.panel.date[ends],
             "forecast_return": store.standardizer.restore_target(mean),
-            "probability_up": expit(logit),
+            "probability_up": scipy.special.expit(logit),
         },
         schema_overrides={"ticker": pl.String()},
     )

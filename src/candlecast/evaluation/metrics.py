@@ -15,7 +15,6 @@ from typing import Final
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn import metrics as sk
 
 from candlecast.errors import EvaluationError
 from candlecast.evaluation.correlation import information_scores
@@ -60,6 +59,8 @@ def return_scores(
     realised: NDArray[np.float64], forecast: NDArray[np.float64], training_mean: float | NDArray[np.float64]
 ) -> dict[str, float]:
     """Return the errors of a return forecast, in log-return, and its R2 against the training mean."""
+    from sklearn import metrics as sk  # here, as it takes as long as torch to import
+
     reference = sk.mean_squared_error(realised, np.broadcast_to(training_mean, realised.shape))
     if reference == 0:
         raise EvaluationError(
@@ -75,6 +76,8 @@ def return_scores(
 
 def direction_scores(up: NDArray[np.bool_], probability: NDArray[np.float64]) -> dict[str, float]:
     """Return how well a probability of going up foresaw the direction."""
+    from sklearn import metrics as sk  # here, as it takes as long as torch to import
+
     called = probability > 0.5
     one_class = bool(up.all() or not up.any())
     return {

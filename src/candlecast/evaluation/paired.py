@@ -11,8 +11,7 @@ from itertools import product
 from typing import Final
 
 import numpy as np
-from scipy import stats
-from statsmodels.stats.power import TTestPower
+import scipy
 
 from candlecast.evaluation.bootstrap import Interval
 
@@ -52,9 +51,9 @@ def paired_effect(
             pairs=pairs, mean=mean, deviation=0.0, interval=point, bootstrap=point, p_value=certain,
             sign_flip=sign_flip_p_value(values), standardised=0.0 if mean == 0 else None,
         )  # fmt: skip
-    test = stats.ttest_1samp(values, 0.0)
+    test = scipy.stats.ttest_1samp(values, 0.0)
     low, high = test.confidence_interval(confidence)
-    resampled = stats.bootstrap(
+    resampled = scipy.stats.bootstrap(
         (values,),
         np.mean,
         confidence_level=confidence,
@@ -97,6 +96,8 @@ def sign_flip_p_value(differences: Sequence[float] | np.ndarray) -> float:
 
 def detectable(pairs: int, power: float = 0.8, level: float = 0.05) -> float:
     """Return the mean difference, in its standard deviations, that `pairs` would find `power` of the time."""
+    from statsmodels.stats.power import TTestPower  # here, as it takes long to import
+
     return float(TTestPower().solve_power(nobs=pairs, alpha=level, power=power, alternative="two-sided"))
 
 
@@ -123,13 +124,13 @@ def spread_ratio(first: Sequence[float], second: Sequence[float], confidence: fl
         return SpreadRatio(ratio=ratio, interval=nothing, p_value=1.0)
     correlation = float(np.corrcoef(one, other)[0, 1])
     ratio = float(one.std(ddof=1) / other.std(ddof=1))
-    quantile = float(stats.t.isf((1 - confidence) / 2, pairs - 2))
+    quantile = float(scipy.stats.t.isf((1 - confidence) / 2, pairs - 2))
     # Ratios r with |cov(a + r b, a - r b)| too small to reject: a quadratic in r^2 / ratio^2.
     wide = 1 + 2 * quantile**2 * (1 - correlation**2) / (pairs - 2)
     root = math.sqrt(wide**2 - 1)
     low, high = math.sqrt(wide - root), math.sqrt(wide + root)
     sums, gaps = one + other, one - other
-    together = stats.pearsonr(sums, gaps)
+    together = scipy.stats.pearsonr(sums, gaps)
     return SpreadRatio(
         ratio=ratio, interval=Interval(ratio * low, ratio * high), p_value=float(together.pvalue)
     )

@@ -8,8 +8,8 @@ import math
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 Floats = NDArray[np.float64]
 
@@ -30,15 +30,15 @@ def probable(returns: Floats, benchmark: float = 0.0) -> float:
         daily_sharpe(returns),
         benchmark,
         len(returns),
-        float(stats.skew(returns, bias=False)),
-        float(stats.kurtosis(returns, bias=False, fisher=False)),
+        float(scipy.stats.skew(returns, bias=False)),
+        float(scipy.stats.kurtosis(returns, bias=False, fisher=False)),
     )
 
 
 def probability_above(ratio: float, benchmark: float, days: int, skew: float, kurtosis: float) -> float:
     """Return the probabilistic Sharpe ratio from its ingredients; `kurtosis` of a normal is 3."""
     variance = 1 - skew * ratio + (kurtosis - 1) / 4 * ratio**2
-    return float(stats.norm.cdf((ratio - benchmark) * math.sqrt((days - 1) / variance)))
+    return float(scipy.stats.norm.cdf((ratio - benchmark) * math.sqrt((days - 1) / variance)))
 
 
 def expected_best(trials: int, spread: float) -> float:
@@ -49,7 +49,7 @@ def expected_best(trials: int, spread: float) -> float:
     if trials <= 1:
         return 0.0
     euler = float(np.euler_gamma)
-    quantiles = stats.norm.isf([1 / trials, 1 / (trials * math.e)])
+    quantiles = scipy.stats.norm.isf([1 / trials, 1 / (trials * math.e)])
     return spread * float((1 - euler) * quantiles[0] + euler * quantiles[1])
 
 

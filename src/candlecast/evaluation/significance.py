@@ -9,6 +9,9 @@ Lewis, Stock & Watson 2018); lying about the span's own mean takes bandwidth / d
 (Kiefer & Vogelsang 2005); and Student's t has the kernel's equivalent degrees of freedom, 1.5 days /
 bandwidth (Priestley 1981 for Bartlett's kernel). On 6,000 simulated markets of the bundled span the tests
 then reject 4.6 to 5.0 %; `calibration` measures it for the span at hand.
+
+statsmodels and arch take longer to import than torch: each test imports what it calls, so that whoever starts
+waits for neither.
 """
 
 import math
@@ -18,13 +21,8 @@ from typing import Final
 
 import numpy as np
 import polars as pl
-import statsmodels.api as sm
-from arch.bootstrap import MCS, SPA
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
-from statsmodels.stats.diagnostic import pesaran_timmermann
-from statsmodels.stats.multitest import multipletests
-from statsmodels.tsa.stattools import diebold_mariano_test
 
 Floats = NDArray[np.float64]
 
@@ -57,6 +55,9 @@ def direction_dependence(frame: pl.DataFrame, horizon: int) -> Tested:
     ``cov_type="hac-groupsum"``), robust to dependence between tickers and between days. One-sided. A model
     that only ever calls one direction, or a span that only went one way, says nothing: statistic 0, p 1.
     """
+    from statsmodels.regression.linear_model import OLS
+    from statsmodels.tools.tools import add_constant
+
     up = (frame["realised_return"].to_numpy() > 0).astype(float)
     called = (frame["probability_up"].to_numpy() > 0.5).astype(float)
     if up.min() == up.max() or called.min() == called.max():
@@ -64,7 +65,7 @@ def direction_dependence(frame: pl.DataFrame, horizon: int) -> Tested:
     day = np.unique(frame["date"].to_physical().to_numpy(), return_inverse=True)[1]
     order = np.argsort(day, kind="stable")
     lags = bandwidth(int(day.max()) + 1, horizon)
-    fitted = sm.OLS(up[order], sm.add_constant(called[order])).fit(
+    fitted = OLS(up[order], add_constant(called[order])).fit(
         cov_type="hac-groupsum", cov_kwds={"time": day[order], "maxlags": lags}
     )
     return _above(float(fitted.tvalues[1]), int(day.max()) + 1, lags)
@@ -77,6 +78,8 @@ def direction_by_ticker(frame: pl.DataFrame, horizon: int) -> dict[str, Tested]:
     persistent forecasts it rejects 47 % of the time at a nominal 5 %. Statistic 0 and p 1 where the calls or
     the outcomes never change, for which it is undefined.
     """
+    from statsmodels.stats.diagnostic import pesaran_timmermann
+
     results = {}
     for (ticker,), history in frame.sort("date").group_by("ticker", maintain_order=True):
         chosen = history.gather_every(horizon)
@@ -97,6 +100,8 @@ def lower_loss(model: Floats, baseline: Floats, horizon: int) -> Tested:
     small-sample factor of Harvey, Leybourne & Newbold (1997); it is negative where the model is better.
     Equal losses on every day: statistic 0, p 1.
     """
+    from statsmodels.tsa.stattools import diebold_mariano_test
+
     if np.allclose(model, baseline, rtol=1e-12, atol=0):
         return Tested(0.0, 1.0)
     days = len(model)
@@ -110,10 +115,12 @@ def lower_loss(model: Floats, baseline: Floats, horizon: int) -> Tested:
 
 def mean_above_zero(daily: Floats, horizon: int) -> Tested:
     """Test whether a daily series, such as information coefficients, has a mean above 0; one-sided."""
+    from statsmodels.regression.linear_model import OLS
+
     if np.ptp(daily) == 0:
         return Tested(0.0, 1.0)
     lags = bandwidth(len(daily), horizon)
-    fitted = sm.OLS(daily, np.ones_like(daily)).fit(cov_type="HAC", cov_kwds={"maxlags": lags})
+    fitted = OLS(daily, np.ones_like(daily)).fit(cov_type="HAC", cov_kwds={"maxlags": lags})
     return _above(float(fitted.tvalues[0]), len(daily), lags)
 
 
@@ -124,6 +131,8 @@ def any_better_than(
 
     Forecasts whose daily losses equal the benchmark's are left out: they cannot beat it.
     """
+    from arch.bootstrap import SPA
+
     rivals = [loss for loss in losses if not np.allclose(loss, benchmark, rtol=1e-12, atol=0)]
     if not rivals:
         return 1.0
@@ -141,6 +150,8 @@ def not_worse_than_any(
     losses on every day, to what another processor rounds differently, one is tested and all get its p-value:
     a difference of rounding errors would have a variance to be tested by.
     """
+    from arch.bootstrap import MCS
+
     scale = max(float(np.abs(loss).mean()) for loss in losses.values())
     groups: dict[str, list[str]] = {}
     for name, loss in losses.items():
@@ -165,6 +176,8 @@ def not_worse_than_any(
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     """Return p-values adjusted for having asked all of these questions (Holm 1979)."""
+    from statsmodels.stats.multitest import multipletests
+
     if not p_values:
         return {}
     adjusted = multipletests(list(p_values.values()), method="holm")[1]
@@ -179,7 +192,7 @@ def after_trials(p_value: float, trials: int) -> float:
 def _above(statistic: float, days: int, lags: int) -> Tested:
     degrees = equivalent_degrees(days, lags)
     about_mean = max(1 - (lags + 1) / days, 0.0)
-    return Tested(statistic, float(stats.t.sf(statistic * math.sqrt(about_mean), degrees)), degrees)
+    return Tested(statistic, float(scipy.stats.t.sf(statistic * math.sqrt(about_mean), degrees)), degrees)
 
 
 def _loss_itself(_: Floats, loss: Floats) -> Floats:

@@ -3,6 +3,9 @@
 Figures are drawn in stand-in colours that `to_svg` turns into the page's CSS variables. Text stays text, so
 it can be read aloud, found and selected, and costs a tenth of the bytes of outlines. The same figure gives
 the same bytes: no date, and identifiers that depend on its name alone.
+
+Matplotlib takes half as long to import as torch: here it is imported where something is drawn, so that a page
+can be made ready without.
 """
 
 import re
@@ -11,12 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-from matplotlib.figure import Figure
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Stand-ins, each a colour that nothing else uses, and the CSS variable of the page that takes its place.
 INK, MUTED, RULE = "#101112", "#707172", "#d0d1d2"
@@ -84,13 +86,16 @@ class Drawing:
 
 
 @contextmanager
-def canvas(name: str, size: tuple[float, float] = SIZE) -> Iterator[Figure]:
+def canvas(name: str, size: tuple[float, float] = SIZE) -> Iterator["Figure"]:
     """Yield an empty figure in the page's style; draw and call `to_svg` inside."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
     with mpl.rc_context({**_STYLE, "svg.hashsalt": name}):
         yield Figure(figsize=size, layout="constrained")
 
 
-def to_svg(figure: Figure, name: str, alt: str) -> str:
+def to_svg(figure: "Figure", name: str, alt: str) -> str:
     """Return the figure as one `<svg>` element for the page, with `alt` as its accessible name."""
     buffer = StringIO()
     figure.savefig(
@@ -114,8 +119,10 @@ def standalone(drawing: Drawing) -> str:
     return drawing.svg.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" style="{style}" ', 1)
 
 
-def date_axis(axes: Axes) -> None:
+def date_axis(axes: "Axes") -> None:
     """Write dates along the horizontal axis, as short as they stay clear."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
     locator = AutoDateLocator(maxticks=8)  # type: ignore[no-untyped-call]
     axes.xaxis_date()
     axes.xaxis.set_major_locator(locator)

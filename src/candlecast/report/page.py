@@ -7,7 +7,7 @@ import polars as pl
 
 from candlecast.evaluation.evaluate import MODEL, select
 from candlecast.files import replacing_folder, write_text
-from candlecast.report import curves, evidence_tables, figures, sentences, tables
+from candlecast.report import evidence_tables, sentences, tables
 from candlecast.report.drawing import Drawing, standalone
 from candlecast.report.inputs import ReportInputs
 from candlecast.report.memory_words import memory_sentence, memory_table
@@ -85,6 +85,8 @@ def _judgement(inputs: ReportInputs) -> dict[str, Any]:
 
 
 def _drawings(inputs: ReportInputs, test: pl.DataFrame) -> list[Drawing | None]:
+    from candlecast.report import curves, figures  # here, as matplotlib takes long to import
+
     rival = tables.best_baseline(inputs.metrics, "directional_accuracy")
     economics = inputs.assessment.economics if inputs.assessment else None
     costs = [float(cost) for cost in inputs.params["evaluate"]["costs_bp"]]
