@@ -42,4 +42,4 @@ class TrackingError(CandlecastError, RuntimeError):
 
 
 class StudyError(CandlecastError, RuntimeError):
-    """A study cannot go on: cells failed, an optimum lies at the grid's edge, or DVC refuses."""
+    """A study cannot go on: cells failed, an optimum lies at the grid's edge, DVC refuses, or no arm wins."""

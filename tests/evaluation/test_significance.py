@@ -8,6 +8,7 @@ from arch.bootstrap import MCS, SPA
 from oracle.robust import bartlett_variance_of_mean, driscoll_kraay_t
 from scipy import stats
 from statsmodels.stats.diagnostic import pesaran_timmermann
+from statsmodels.stats.multitest import multipletests
 
 from candlecast.evaluation import significance as sig
 
@@ -160,6 +161,15 @@ def test_holm_is_the_published_example():
     raw = {"a": 0.01, "b": 0.02, "c": 0.03, "d": 0.04, "e": 0.005}
     adjusted = {"a": 0.04, "b": 0.06, "c": 0.06, "d": 0.06, "e": 0.025}
     assert sig.holm(raw) == pytest.approx(adjusted, abs=1e-12)
+
+
+def test_holm_is_statsmodels_to_the_last_bit():
+    values = np.random.default_rng(0).uniform(size=60).round(2) ** 3  # ties among them
+    expected = multipletests(values, method="holm")[1]
+    assert (
+        list(sig.holm({str(place): value for place, value in enumerate(values)}).values())
+        == expected.tolist()
+    )
 
 
 def test_the_share_of_a_bartlett_variance_that_the_mean_takes_is_kiefer_and_vogelsangs():

@@ -25,11 +25,6 @@ from candlecast.tracking.store import Store, quiet, tracking_store
 from candlecast.tracking.studies import DIVERGED
 
 
-@pytest.fixture(scope="module")
-def comparison(made_up: Store, tmp_path_factory: pytest.TempPathFactory) -> Comparison:
-    return compare_study(RunReader(made_up), made_up_study(tmp_path_factory.mktemp("study")))
-
-
 def test_every_arm_has_its_runs_by_seed(comparison: Comparison) -> None:
     assert {arm: [trial.seed for trial in comparison.of(arm)] for arm in comparison.arms} == {
         "small": [0, 1, 2, 3, 4],

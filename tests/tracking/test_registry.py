@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import mlflow.pyfunc
@@ -7,39 +6,14 @@ import pytest
 from forecasting.made import Made
 from forecasting.made_bars import as_table
 from mlflow import MlflowClient
+from tracking.promotable import champion, trained
 
 from candlecast.errors import TrackingError
-from candlecast.forecasting.forecaster import Forecaster, save_forecaster
-from candlecast.forecasting.table import example_table
+from candlecast.forecasting.forecaster import Forecaster
 from candlecast.tracking.backend import connect
 from candlecast.tracking.lookup import fetch_forecaster, find_run, model_of
-from candlecast.tracking.model_log import NAME, log_forecaster
 from candlecast.tracking.registry import promote
 from candlecast.tracking.store import Store
-
-
-def trained(store: Store, made: Made, folder: Path, skills: tuple[str, ...], **tags: str) -> str:
-    """Leave a run with a model whose test span shows these skills; return its id."""
-    client, place = connect(store)
-    answer = (
-        f"Better than every baseline here in the {skills[0]}."
-        if skills
-        else made.forecaster.card.proof.answer
-    )
-    card = replace(
-        made.forecaster.card, proof=replace(made.forecaster.card.proof, skills=skills, answer=answer)
-    )
-    save_forecaster(folder / "forecaster", made.folder, made.forecaster.standardizer, card)
-    dotted = {tag.replace("__", "."): value for tag, value in tags.items()}
-    run_id = str(client.create_run(place, tags=dotted).info.run_id)
-    example = example_table(made.bars, made.forecaster.bars_needed)
-    log_forecaster(client, run_id, folder / "forecaster", example)
-    return run_id
-
-
-def champion(store: Store) -> str | None:
-    client = MlflowClient(tracking_uri=store.uri)
-    return str(client.get_model_version_by_alias(NAME, "champion").run_id)
 
 
 def test_a_model_without_skill_is_refused_with_the_evidence(store: Store, made: Made, tmp_path: Path) -> None:

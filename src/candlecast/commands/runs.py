@@ -36,12 +36,15 @@ def run_open(arguments: argparse.Namespace) -> None:
 
 
 def promote_options(parser: argparse.ArgumentParser) -> None:
-    """Add the name."""
+    """Add the run, or the study whose winner is asked for."""
     parser.description = (
         "Register the model of a run and make it the champion, if its test span shows skill beyond every "
-        "baseline; refuse with the reason otherwise."
+        "baseline; refuse with the reason otherwise. Of a study it is the winner's model, if the study's own "
+        "rule names a winner: the run with the lowest validation loss among the winning arm's seeds."
     )
-    parser.add_argument("name", help="a DVC experiment, or the id of an MLflow run")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("name", nargs="?", help="a DVC experiment, or the id of an MLflow run")
+    what.add_argument("--study", help="a study's YAML, or its name: the model of the arm that its rule names")
 
 
 def run_promote(arguments: argparse.Namespace) -> None:
@@ -49,11 +52,17 @@ def run_promote(arguments: argparse.Namespace) -> None:
     from candlecast.tracking.store import quiet, tracking_store
 
     quiet(os.environ)
+    from candlecast.studies.champion import promote_winner
     from candlecast.tracking.lookup import find_run
     from candlecast.tracking.registry import promote
 
-    store = tracking_store(os.environ, repository_root(Path.cwd()))
-    promoted = promote(find_run(store, arguments.name))
+    root = repository_root(Path.cwd())
+    store = tracking_store(os.environ, root)
+    if arguments.study is None:
+        promoted = promote(find_run(store, arguments.name))
+    else:
+        winner, promoted = promote_winner(root, store, arguments.study)
+        print(winner.sentence)
     print(f"{promoted.uri} is version {promoted.version} now: {promoted.proof.answer}")
     print(
         f"Serve it with: MLFLOW_TRACKING_URI={store.name} mlflow models serve -m {promoted.uri} "

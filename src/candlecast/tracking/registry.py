@@ -26,8 +26,13 @@ class Promoted:
     proof: Proof
 
 
-def promote(found: Found) -> Promoted:
+def promote(found: Found, because: str = "") -> Promoted:
     """Register a run's model and point the alias `champion` at it.
+
+    Parameters
+    ----------
+    because
+        Why this run was put forward, for the version's description.
 
     Raises
     ------
@@ -43,12 +48,13 @@ def promote(found: Found) -> Promoted:
             f"every baseline beyond luck, as the report's headline counts it{_shown(proof)}"
         )
     with answering(found.store):
-        version = _version(found, model, proof)
+        version = _version(found, model)
+        found.client.update_model_version(NAME, version, f"{proof.answer} {because}".strip())
         found.client.set_registered_model_alias(NAME, CHAMPION, version)
     return Promoted(version, f"models:/{NAME}@{CHAMPION}", proof)
 
 
-def _version(found: Found, model: LoggedModel, proof: Proof) -> str:
+def _version(found: Found, model: LoggedModel) -> str:
     """Return the version that this model has already, or a new one."""
     try:
         found.client.create_registered_model(NAME, description="Forecasts from daily bars.")
@@ -62,7 +68,6 @@ def _version(found: Found, model: LoggedModel, proof: Proof) -> str:
         NAME,
         source=model.artifact_location,
         run_id=found.run.info.run_id,
-        description=proof.answer,
         model_id=model.model_id,
     )
     return str(made.version)
