@@ -1,4 +1,5 @@
 import json
+import logging
 import signal
 import subprocess
 import sys
@@ -160,8 +161,9 @@ def test_a_run_that_failed_and_was_continued_no_longer_says_why_it_failed(
 
 
 def test_a_run_is_named_by_what_was_chosen_and_keeps_a_name_given_by_hand(
-    store: Store, tmp_path: Path
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO, "candlecast")
     accum = {"micro_batch": "auto", "steps": None, "effective_batch": 20}
     params = {**PARAMS, "accum": accum, "train": {"precision": "auto", "peak_lr": 1e-3}}
     resume_file = tmp_path / "run.json"
@@ -173,6 +175,9 @@ def test_a_run_is_named_by_what_was_chosen_and_keeps_a_name_given_by_hand(
     with training_run({}, store.root, params, "d", resume_file) as again:
         again.observer.on_start(plan(micro_batch=10))
     assert client_of(store).get_run(log.run_id).info.run_name == "my favourite"
+    said = [line for line in caplog.messages if line.startswith("MLflow run")]
+    names = ("5x4 fp32 lr1e-3 s3", "my favourite")
+    assert said == [f"MLflow run {name} ({log.run_id}) in {store.name}" for name in names]
 
 
 def test_a_run_that_was_deleted_is_not_continued(store: Store, tmp_path: Path) -> None:

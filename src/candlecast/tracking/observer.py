@@ -49,7 +49,7 @@ class MLflowObserver:
 
     A run that is continued already holds points up to some update, and its totals where the training itself
     was over. What a resumed training repeats is left out, since MLflow would keep both. `name_of` gives the
-    run its name once the plan is known; a name that someone else gave stays.
+    run its name once the plan is known; a name that someone else gave stays. `announce` hears the name then.
     """
 
     def __init__(
@@ -58,9 +58,11 @@ class MLflowObserver:
         run_id: str,
         buffer: MetricBuffer | None = None,
         name_of: Callable[[TrainingPlan | None], str] | None = None,
+        announce: Callable[[str], None] = lambda name: None,
     ) -> None:
         self.run_id = run_id
         self._name_of = name_of
+        self._announce = announce
         self.buffer = buffer or MetricBuffer(client, run_id)
         self._client = client
         self._process = psutil.Process()
@@ -90,8 +92,11 @@ class MLflowObserver:
         values = {f"plan.{name}": str(getattr(plan, name)) for name in RESOLVED}
         try:
             run = self._client.get_run(self.run_id)
-            if self._name_of is not None and run.info.run_name == self._name_of(None):
-                self._client.update_run(self.run_id, name=self._name_of(plan))
+            name = str(run.info.run_name)
+            if self._name_of is not None and name == self._name_of(None):
+                name = self._name_of(plan)
+                self._client.update_run(self.run_id, name=name)
+            self._announce(name)
             new = [Param(name, value) for name, value in values.items() if name not in run.data.params]
             self._client.log_batch(self.run_id, params=new)
         except AWAY as error:

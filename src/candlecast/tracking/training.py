@@ -30,9 +30,14 @@ logger = logging.getLogger(__name__)
 class TrainingLog:
     """A run that is open: its id, the observer that fills it, and its files."""
 
-    def __init__(self, client: MlflowClient, run_id: str, params: Mapping[str, Any]) -> None:
+    def __init__(self, store: Store, client: MlflowClient, run_id: str, params: Mapping[str, Any]) -> None:
         self.run_id = run_id
-        self.observer = MLflowObserver(client, run_id, name_of=partial(run_name, params))
+        self.observer = MLflowObserver(
+            client,
+            run_id,
+            name_of=partial(run_name, params),
+            announce=lambda name: logger.info("MLflow run %s (%s) in %s", name, run_id, store.name),
+        )
         self._client = client
 
     def files(self, *paths: Path) -> None:
@@ -61,8 +66,7 @@ def open_training(
             _describe(client, run_id, here, params, data_hash)
             if resume_file is not None:
                 _remember(resume_file, run_id)
-        log = TrainingLog(client, run_id, params)
-    logger.info("MLflow run %s (%s) in %s", run_name(params), run_id, store.name)
+        log = TrainingLog(store, client, run_id, params)
     status = "KILLED"
     try:
         yield log
