@@ -54,7 +54,7 @@ def test_a_name_a_commit_and_a_run_lead_to_each_other(repository: Path, head: st
         assert f"grid-1, results in commit {head[:10]} on {head[:10]}" in text
         assert "dvc exp apply grid-1" in text
         assert "trained by      this run" in text
-        assert f"/#/experiments/{place}/runs/{wanted}" in text
+        assert f"/#/experiments/{place}/runs/{wanted}" in each.page
 
 
 def test_of_a_name_used_on_two_baselines_the_repository_s_own_run_is_meant(

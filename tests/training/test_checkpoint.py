@@ -1,4 +1,5 @@
 import errno
+import io
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from candlecast.errors import TrainingError
 from candlecast.training.checkpoint import Checkpoints, checkpoint_key
 from candlecast.training.config import TrainConfig
 from candlecast.training.loop import TrainingResult, train
+from candlecast.training.progress import Progress
 from candlecast.training.records import TrainingEvent, TrainingPlan, TrainingSummary, UpdateRecord
 from candlecast.windows.dataset import WindowDataset
 from candlecast.windows.store import WindowStore
@@ -90,6 +92,13 @@ def test_a_training_killed_anywhere_and_run_again_ends_with_the_same_bits(
     assert isinstance(plan, TrainingPlan)
     assert 0 < plan.resumed_update < len(undisturbed[0].updates)
     assert heard.updates[0].update == plan.resumed_update + 1  # nothing before it is said again
+
+
+def test_an_interruption_without_a_checkpoint_does_not_promise_one(store: WindowStore) -> None:
+    said = io.StringIO()
+    with pytest.raises(Killed):
+        run(store, observers=(Progress(said), KilledAt(3)))
+    assert said.getvalue().splitlines()[-1] == "no state was saved; the same command starts over"
 
 
 def test_killed_twice_is_as_good_as_never(store: WindowStore, tmp_path: Path) -> None:
@@ -218,15 +227,19 @@ def test_a_signal_waits_for_the_update_boundary_saves_and_then_has_its_way(
 
     earlier = signal.signal(number, handler)
     try:
-        heard = SignalledAt(6, number)
+        heard, said = SignalledAt(6, number), io.StringIO()
         with pytest.raises(Killed):
-            run(store, tmp_path, replace(BUSY, checkpoint_seconds=1e9), (heard,))
+            run(store, tmp_path, replace(BUSY, checkpoint_seconds=1e9), (heard, Progress(said)))
         assert signal.getsignal(number) is handler
     finally:
         signal.signal(number, earlier)
     end = heard.told[-1]
     assert isinstance(end, TrainingSummary)
     assert end.outcome == "interrupted"
+    assert said.getvalue().splitlines()[-1] == (
+        f"the state at update {end.update} is saved; to go on from there, give the same command again, "
+        "such as dvc repro"
+    )
 
     again = Recorder()
     assert_same(run(store, tmp_path, observers=(again,)), run(store))

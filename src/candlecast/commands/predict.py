@@ -67,7 +67,8 @@ def _forecaster(arguments: argparse.Namespace) -> "Forecaster":
     from candlecast.tracking.store import quiet, tracking_store
 
     quiet(os.environ)
-    from candlecast.tracking.lookup import fetch_forecaster, find_run
+    from candlecast.tracking.lookup import find_run
+    from candlecast.tracking.run_model import fetch_forecaster
 
     found = find_run(tracking_store(os.environ, Path.cwd()), arguments.run_id or arguments.experiment)
     with tempfile.TemporaryDirectory() as temporary:

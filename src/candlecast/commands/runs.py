@@ -13,7 +13,7 @@ def open_options(parser: argparse.ArgumentParser) -> None:
     parser.description = "Say which MLflow run belongs to a DVC experiment, and the other way round."
     parser.add_argument("name", help="a DVC experiment, its commit, or the id of an MLflow run")
     parser.add_argument("--ui", action="store_true", help="also start MLflow, and name the run's page")
-    parser.add_argument("--port", type=int, default=5000, help="with --ui (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=ui.PORT, help="of MLflow's pages (default: %(default)s)")
 
 
 def run_open(arguments: argparse.Namespace) -> None:
@@ -22,6 +22,7 @@ def run_open(arguments: argparse.Namespace) -> None:
 
     quiet(os.environ)
     from candlecast.studies.trace import trace
+    from candlecast.tracking.server import address
 
     root = repository_root(Path.cwd())
     store = tracking_store(os.environ, root)
@@ -29,10 +30,13 @@ def run_open(arguments: argparse.Namespace) -> None:
     print("\n".join(traced.lines()))
     if arguments.ui:
         ui.show(root, store, arguments.port, traced.page)
-    elif store.is_server:
-        print(f"open            {store.name}{traced.page}")
-    else:
-        print(f"open            candlecast open {arguments.name} --ui")
+        return
+    port = arguments.port or ui.PORT
+    print(f"page            {address(store, port)}{traced.page}")
+    if not store.is_server:
+        option = "" if port == ui.PORT else f" --port {port}"
+        both = f"candlecast open {arguments.name} --ui{option}"
+        print(f"                while candlecast ui{option} runs; or: {both}")
 
 
 def promote_options(parser: argparse.ArgumentParser) -> None:

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from candlecast.tracking.store import Store
 
 
+PORT = 5000
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the port."""
-    parser.add_argument("--port", type=int, default=5000, help="0: any that is free (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=PORT, help="0: any that is free (default: %(default)s)")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -29,10 +32,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 def show(root: Path, store: "Store", port: int, page: str | None = None) -> None:
     """Serve the store and name the `page` to open, the charts of all runs if None, until interrupted."""
-    from candlecast.tracking.server import charts_page, choose_port, serve
+    from candlecast.tracking.server import address, charts_page, choose_port, serve
 
     if store.is_server:
-        print(f"MLFLOW_TRACKING_URI names a server; open {store.name}{page or ''}")
+        print(f"MLFLOW_TRACKING_URI names a server; open {address(store, port)}{page or ''}")
         return
     port = choose_port(port)
     from candlecast.studies.experiments import add_missing_runs

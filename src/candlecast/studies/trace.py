@@ -34,7 +34,6 @@ class Trace:
             f"status          {run.info.status}, started {started:%Y-%m-%d %H:%M} UTC",
             f"DVC experiment  {self._experiment()}",
             f"trained by      {'this run' if own else f'run {trained}, from which DVC restored it'}",
-            f"page            {self.page}",
         ]
 
     def _experiment(self) -> str:

@@ -11,8 +11,9 @@ from mlflow.exceptions import MlflowException
 from candlecast.errors import TrackingError
 from candlecast.forecasting.card import Card, Proof
 from candlecast.tracking.backend import answering
-from candlecast.tracking.lookup import Found, fetch_forecaster, model_of
+from candlecast.tracking.lookup import Found
 from candlecast.tracking.model_log import NAME
+from candlecast.tracking.run_model import fetch_forecaster, model_of
 
 CHAMPION: Final = "champion"
 

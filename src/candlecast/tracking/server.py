@@ -19,6 +19,11 @@ from candlecast.tracking.store import Store
 HOST = "127.0.0.1"
 
 
+def address(store: Store, port: int) -> str:
+    """Return where the store's pages are: on its own server, or on `port` here while `serve` runs."""
+    return store.name.rstrip("/") if store.is_server else f"http://{HOST}:{port}"
+
+
 def choose_port(port: int) -> int:
     """Return `port`, or a free one for 0; raise `TrackingError` when another program has it."""
     with socket.socket() as probe:

@@ -62,4 +62,5 @@ class Boundary(Interruption):
         except OSError as error:
             self._log.event("checkpoint_failed", {"reason": str(error)})
             return ""
+        self._log.saved_update = self._state.counters.update
         return f" and they are saved in {self._checkpoints.path}"

@@ -52,6 +52,7 @@ class TrainingLog:
         self._every = every
         self._pending: list[_Pending] = []
         self._flushed = (0.0, 0)  # seconds, windows
+        self.saved_update = state.counters.update or None  # updates before the first are a checkpoint's
 
     @property
     def empty(self) -> bool:
@@ -174,6 +175,7 @@ class TrainingLog:
             seconds=state.stopwatch.seconds(),
             best_update=state.best.update,
             best_loss=None if state.best.update is None else state.best.loss,
+            saved_update=self.saved_update,
         )
         for observer in self._observers:
             observer.on_end(summary)

@@ -93,6 +93,13 @@ class Progress:
             f"{summary.micro_step:,} micro-steps, {summary.samples_seen:,} windows "
             f"in {summary.seconds:.1f} s{best}"
         )
+        if summary.outcome == "interrupted":
+            self._say(
+                "no state was saved; the same command starts over"
+                if summary.saved_update is None
+                else f"the state at update {summary.saved_update:,} is saved; to go on from there, give the "
+                "same command again, such as dvc repro"
+            )
 
     def _left(self, last: UpdateRecord) -> str:
         assert self._plan is not None

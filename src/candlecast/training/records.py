@@ -96,6 +96,7 @@ class TrainingSummary:
     seconds: float
     best_update: int | None
     best_loss: float | None
+    saved_update: int | None = None  # of the newest checkpoint, from which the training can go on
 
 
 class Observer(Protocol):
