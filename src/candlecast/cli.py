@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from candlecast.commands import predict, runs, ui
+from candlecast.commands import plan, predict, runs, ui
 from candlecast.commands.place import repository_root
 from candlecast.errors import CandlecastError, EvaluationError
 from candlecast.stage import run_stage
@@ -48,44 +48,6 @@ def _diff(arguments: Arguments) -> None:
 
     revisions = compare_bars(read_bars(arguments.old), read_bars(arguments.new))
     print("\n".join(map(str, revisions)) or "no bar that both hold differs")
-
-
-def _plan_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--budget", default="8GiB", help="memory to plan for (default: %(default)s)")
-    parser.add_argument(
-        "--effective-batch", type=int, help="windows in an update (default: as in the parameters)"
-    )
-    parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="default: %(default)s")
-    parser.add_argument("--figure", type=Path, help="also draw memory against micro-batch, as SVG")
-    parser.add_argument("--measure", action="store_true", help="on a GPU: put the measured peaks beside it")
-
-
-def _plan(arguments: Arguments) -> None:
-    from candlecast.features.catalogue import select
-    from candlecast.files import write_text
-    from candlecast.report.drawing import standalone
-    from candlecast.report.memory_figure import memory_figure
-    from candlecast.settings import load_settings
-    from candlecast.training.config import Recipe
-    from candlecast.training.memory_measure import comparison_table, measure_plan
-    from candlecast.training.memory_plan import parse_size, plan_memory
-    from candlecast.training.memory_table import plan_table
-    from candlecast.training.rehearsal import Workload
-
-    settings = load_settings(arguments.params)
-    workload = Workload(
-        model=settings.model,
-        recipe=Recipe(train=settings.train, accum=settings.accum, seed=settings.seed),
-        num_features=len(select(settings.features.families)),
-        length=settings.windows.length,
-    )
-    effective_batch = arguments.effective_batch or settings.accum.windows_per_update
-    plan = plan_memory(workload, parse_size(arguments.budget), effective_batch)
-    print(plan_table(plan))
-    if arguments.figure:
-        write_text(arguments.figure, standalone(memory_figure(plan)))
-    if arguments.measure:
-        print(comparison_table(measure_plan(workload, plan)))
 
 
 def _audit_options(parser: argparse.ArgumentParser) -> None:
@@ -222,8 +184,8 @@ COMMANDS = (
     Command(
         "plan",
         "say which micro-batch fits into memory, without a GPU and without trying",
-        _plan_options,
-        _plan,
+        plan.add_options,
+        plan.run,
     ),
     Command(
         "audit",

@@ -29,14 +29,14 @@ def test_columns_line_up() -> None:
     assert all(row[end - 1] in "Bi" and row[end : end + 2] == "  " for row in rows)
 
 
-def test_it_begins_with_what_to_set_in_each_precision() -> None:
+def test_it_begins_with_what_to_set_and_then_says_it_of_the_other_precision() -> None:
     lines = table(50 + 2 * 50).splitlines()
     assert lines[0] == (
         "fp32: set accum.micro_batch 43, accum.steps null, accum.effective_batch 128: 3 steps an update, "
         "peak 136.0 MiB; at most 50 windows fit at once."
     )
     assert lines[1] == (
-        "bf16 with model.checkpoint_activations true: all 128 windows fit at once, peak 114.0 MiB; "
+        "also bf16 with model.checkpoint_activations true: all 128 windows fit at once, peak 114.0 MiB; "
         "accumulation has nothing to add."
     )
     assert lines[2] == ""
@@ -56,4 +56,4 @@ def test_activations_are_computed_twice_only_where_nothing_fits_otherwise() -> N
 def test_it_begins_with_a_refusal_where_not_one_window_fits() -> None:
     lines = table(20).splitlines()
     assert lines[0].startswith("fp32: not even one window fits; take a smaller model")
-    assert lines[1].startswith("bf16: not even one window fits")
+    assert lines[1].startswith("also bf16: not even one window fits")

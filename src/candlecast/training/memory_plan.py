@@ -16,6 +16,8 @@ from candlecast.training.rehearsal import Workload
 MARGIN = 0.15  # of the budget, for what the prediction does not see: workspaces, rounding, fragmentation
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
+PRECISIONS: tuple[Name, ...] = ("fp32", "bf16")  # fp16 holds what bf16 holds
+
 _UNITS = {
     "": 1, "B": 1, "KIB": KIB, "MIB": MIB, "GIB": GIB, "TIB": 2**40, "KB": 10**3, "MB": 10**6, "GB": 10**9,
 }  # fmt: skip
@@ -79,7 +81,7 @@ def plan_memory(
     workload: Workload,
     budget: float,
     effective_batch: int,
-    precisions: Sequence[Name] = ("fp32", "bf16"),
+    precisions: Sequence[Name] = PRECISIONS,
     checkpointing: Sequence[bool] = (False, True),
     margin: float = MARGIN,
 ) -> MemoryPlan:

@@ -34,14 +34,18 @@ def plan_table(plan: MemoryPlan) -> str:
 
 
 def answers(plan: MemoryPlan) -> list[str]:
-    """Return one line a precision: activations are computed twice only where nothing fits otherwise."""
+    """Return one line a precision, all but the first as `also`.
+
+    Activations are computed twice only where nothing fits otherwise.
+    """
     by_precision: dict[str, list[Choice]] = {}
     for choice in plan.choices:
         by_precision.setdefault(choice.precision, []).append(choice)
-    return [
+    lines = [
         answer(plan, min(choices, key=lambda choice: (choice.steps == 0, choice.checkpoint_activations)))
         for choices in by_precision.values()
     ]
+    return [*lines[:1], *(f"also {line}" for line in lines[1:])]
 
 
 def answer(plan: MemoryPlan, choice: Choice) -> str:
