@@ -5,6 +5,8 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
+from candlecast.params import read_params
+
 ROOT = Path(__file__).parent.parent
 PIPELINE = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
 STAGES = PIPELINE["stages"]
@@ -58,3 +60,10 @@ def test_a_stage_that_writes_a_page_runs_again_when_its_templates_change() -> No
     templates = {f"src/candlecast/report/{name}" for name in ("report.html", "frame.html", "report.css")}
     assert templates <= set(STAGES["evaluate"]["deps"])
     assert not templates & set(STAGES["train"]["deps"])
+
+
+def test_dvc_s_quick_parser_reads_the_parameters_as_the_stages_do() -> None:
+    path = ROOT / "params.yaml"
+    quick = YAML(typ="safe")
+    assert "clib" in quick.Parser.__module__  # libyaml, which reads YAML 1.1 and leaves the types to ruamel
+    assert repr(quick.load(path.read_text())) == repr(read_params(path))

@@ -32,7 +32,7 @@ def _pin_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _pin(arguments: Arguments) -> None:
-    from candlecast.data.pin import pin_end
+    from candlecast.commands.pin import pin_end
 
     print(f"data.end is {pin_end(arguments.params)}, the latest complete session")
 

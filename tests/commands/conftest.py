@@ -1,5 +1,8 @@
 import pytest
+from data.conftest import data_config, fake_yahoo, yahoo
 from forecasting.made import Made, make_forecaster
+
+__all__ = ["data_config", "fake_yahoo", "yahoo"]  # fixtures, found here by the tests of this folder
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,13 @@ from dataclasses import replace
 
 import pytest
 import torch
+from oracle.memory_ledger import saved_activations
 from torch._subclasses.fake_tensor import FakeTensorMode
 from training.small import CONFIG, recipe
 
 from candlecast.models.config import ModelConfig
 from candlecast.models.hybrid import build_model
 from candlecast.training.memory import MemoryModel, MemorySplit, predict, probe, track_update
-from candlecast.training.memory_ledger import saved_activations
 from candlecast.training.precision import Name
 from candlecast.training.rehearsal import Workload
 

@@ -23,6 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the plan, first for the precision that a training here would have."""
+    from candlecast.commands.memory_measure import comparison_table, measure_plan
     from candlecast.features.catalogue import select
     from candlecast.files import write_text
     from candlecast.report.drawing import standalone
@@ -30,7 +31,6 @@ def run(arguments: argparse.Namespace) -> None:
     from candlecast.settings import load_settings
     from candlecast.training.config import Recipe
     from candlecast.training.distributed import own_device
-    from candlecast.training.memory_measure import comparison_table, measure_plan
     from candlecast.training.memory_plan import PRECISIONS, parse_size, plan_memory
     from candlecast.training.memory_table import plan_table
     from candlecast.training.precision import make_precision

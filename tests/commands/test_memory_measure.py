@@ -3,9 +3,9 @@ import torch
 from training.memory_settings import setting
 from training.test_auto_micro_batch import WORKLOAD
 
+from candlecast.commands.memory_measure import Comparison, Measured, comparison_table, measure, measure_plan
 from candlecast.errors import TrainingError
 from candlecast.training.memory import predict
-from candlecast.training.memory_measure import Comparison, Measured, comparison_table, measure, measure_plan
 from candlecast.training.memory_plan import MIB, plan_settings
 
 
@@ -23,7 +23,7 @@ def test_predictions_stand_beside_measurements(monkeypatch: pytest.MonkeyPatch) 
         calls.append(arguments)
         return Measured(allocated=44 * MIB, reserved=60 * MIB)
 
-    monkeypatch.setattr("candlecast.training.memory_measure.measure", fake)
+    monkeypatch.setattr("candlecast.commands.memory_measure.measure", fake)
     plan = plan_settings((setting(checkpoint=True),), 53 * MIB, effective_batch=4, margin=0.0)
     comparisons = measure_plan(WORKLOAD, plan, torch.device("cuda"))
     # Of 1, 2 and 4 windows only one fits: 52 MiB, of which 10 are copies that one update does not make.

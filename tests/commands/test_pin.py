@@ -7,8 +7,8 @@ from data.fake_yahoo import FakeYahoo, walk, weekdays
 from data.files_by_hand import PARAMS
 
 from candlecast.cli import main
+from candlecast.commands.pin import latest_complete_session, pin_end, with_end
 from candlecast.data.config import DataConfig
-from candlecast.data.pin import latest_complete_session, pin_end, with_end
 from candlecast.data.yahoo import YahooSource
 from candlecast.errors import DataError
 from candlecast.params import load_params

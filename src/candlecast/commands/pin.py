@@ -1,4 +1,4 @@
-"""Write the latest complete session into the parameters: a moving source must not move under a rerun."""
+"""`candlecast pin-end`: the latest complete session as `data.end`, which must not move under a rerun."""
 
 import datetime
 import re

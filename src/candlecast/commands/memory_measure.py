@@ -1,4 +1,4 @@
-"""What an update really holds on a GPU, to stand beside the prediction."""
+"""`candlecast plan --measure`: what an update really holds on a GPU, to stand beside the prediction."""
 
 from dataclasses import dataclass
 
