@@ -1,10 +1,11 @@
+import datetime
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from candlecast.data.config import DataConfig
-from candlecast.data.sources import check_source, check_tickers, make_source, universe_tickers
+from candlecast.data.config import DataConfig, UniverseConfig
+from candlecast.data.sources import check_source, check_tickers, make_source, universe_of, universe_tickers
 from candlecast.errors import DataError, ParamsError
 
 Build = Callable[..., DataConfig]
@@ -67,3 +68,12 @@ def test_yahoo_has_a_memory_where_there_is_a_folder_for_it(data_config: Build, t
     assert (type(remembering).__name__, type(forgetting).__name__) == ("IncrementalSource", "YahooSource")
     assert (remembering.name, remembering.tickers(), remembering.packages()) == ("yahoo", None, ("yfinance",))
     assert list(tmp_path.iterdir()) == [tmp_path / "yahoo"]
+
+
+def test_a_universe_whose_date_is_unknown_says_so_in_a_sentence(data_config: Build) -> None:
+    assert universe_of(data_config()).words.startswith(
+        "five shares that a plotting package brings as sample data; the date on which this universe was "
+        "chosen is not recorded; chosen after"
+    )
+    dated = data_config(universe=UniverseConfig(chosen="an index", as_of=datetime.date(1999, 12, 31)))
+    assert universe_of(dated).words.startswith("an index; chosen as of 1999-12-31; chosen before")

@@ -70,9 +70,9 @@ def test_every_figure_has_words_for_who_cannot_see_it(page):
         "Are the tests honest on a span like this one?",
         "What it would have earned",
         "Could the future have leaked in?",
-        "The tracking store holds 3 trainings",
+        "The tracking store holds 3 finished trainings",
         "2 runs, this one included, left daily losses of these very windows",
-        "The other 1 of 3 trainings in the store left none",
+        "The other 1 of 3 finished trainings in the store left none",
     ],
 )
 def test_it_tells_what_a_reader_looks_for(page, text):

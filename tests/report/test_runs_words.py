@@ -42,7 +42,7 @@ def test_what_the_family_shows_is_said():
     text = said(evidence(found, runs=7, trainings=11))
     assert "some run is below training mean" in text
     assert "This run is below every baseline, by Holm over 11 trainings (p = 0.03)." in text
-    assert "The other 4 of 11 trainings in the store left none" in text
+    assert "The other 4 of 11 finished trainings in the store left none" in text
 
 
 def test_another_run_s_skill_is_not_this_one_s():
@@ -55,7 +55,10 @@ def test_another_run_s_skill_is_not_this_one_s():
 
 @pytest.mark.parametrize(
     ("trainings", "start"),
-    [(1, "This is the only run in the tracking store"), (5, "None of the 4 other trainings")],
+    [
+        (1, "This is the only finished training in the tracking store"),
+        (5, "None of the 4 other finished trainings"),
+    ],
 )
 def test_a_run_without_comparable_ones_says_so(trainings, start):
     (sentence,) = runs_sentences(evidence(runs=1, trainings=trainings), 0.95)

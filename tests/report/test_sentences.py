@@ -61,8 +61,9 @@ def test_two_losses_with_the_same_answers_are_told_once_with_both_p_values(input
     said = second.replace("\u00a0", " ")
     assert (
         said
-        == "The same is true of the squared error of the probability, in this order: p = 0.25, p = 0.25, "
-        "p = 0.50."
+        == "All of this holds for the squared error of the probability too, where the p-values are: p = 0.25 "
+        "against the 5 baselines, at the smallest; p = 0.25 against all of them together; p = 0.50 in "
+        "Hansen's test."
     )
     other = {**sets, "brier": {"candlecast": 0.0, "training_mean": 1.0}}
     *_, second = sentences.claim_sentences(replace(evidence, claims=claims, confidence_sets=other, trials=1))
@@ -84,7 +85,9 @@ def test_who_cannot_be_told_from_the_best_is_said(inputs, network, rival, said):
     assert any(f"The model confidence set {said}" in line for line in lines)
 
 
-@pytest.mark.parametrize(("trials", "said"), [(1, "the only training"), (12, "holds 12 trainings")])
+@pytest.mark.parametrize(
+    ("trials", "said"), [(1, "the only finished training"), (12, "holds 12 finished trainings")]
+)
 def test_the_number_of_trainings_is_said(inputs, trials, said):
     assert said in sentences.method_sentence(replace(inputs.assessment.evidence, trials=trials))
 

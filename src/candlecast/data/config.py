@@ -14,8 +14,8 @@ _LONGEST: Final = 10_000  # sessions, forty years
 class UniverseConfig:
     """How the tickers came to be chosen, for the manifest and the report."""
 
-    chosen: str | None  # by what rule; null: the source's own words, or not said
-    as_of: datetime.date | None  # when; null: not said
+    chosen: str | None  # by what rule; null: the source's own words
+    as_of: datetime.date | None  # when; null: not recorded
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,8 @@ from candlecast.data.source import Revision
 from candlecast.errors import DataError
 from candlecast.files import write_text
 from candlecast.schema import BARS
+
+NOT_RECORDED: Final = "not recorded"  # of the date of a choice
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,8 +37,18 @@ class Universe:
     """How the tickers were chosen: the answer to "would this have been tradable then?"."""
 
     chosen: str  # by what rule
-    as_of: str  # the date on which the choice was made, ISO, or "unknown"
+    as_of: str  # the date on which the choice was made, ISO, or NOT_RECORDED
     note: str  # what follows for survivorship
+
+    @property
+    def words(self) -> str:
+        """How the tickers were chosen and when, and what follows, for a reader."""
+        when = (
+            "the date on which this universe was chosen is not recorded"
+            if self.as_of == NOT_RECORDED
+            else f"chosen as of {self.as_of}"
+        )
+        return f"{self.chosen}; {when}; {self.note}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Final
 from candlecast.data.calendar import check_exchange
 from candlecast.data.config import DataConfig
 from candlecast.data.files import FilesSource
-from candlecast.data.manifest import Universe
+from candlecast.data.manifest import NOT_RECORDED, Universe
 from candlecast.data.sample import SampleSource
 from candlecast.data.source import Source
 from candlecast.data.synthetic import SyntheticSource
@@ -87,6 +87,6 @@ def universe_of(config: DataConfig) -> Universe:
     as_of = config.universe.as_of
     return Universe(
         chosen=config.universe.chosen or chosen,
-        as_of=as_of.isoformat() if as_of else "not said",
+        as_of=as_of.isoformat() if as_of else NOT_RECORDED,
         note=_AT_THE_START if as_of and as_of <= config.start else note,
     )

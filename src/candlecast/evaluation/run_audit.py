@@ -72,10 +72,4 @@ def run_audit(inputs: AuditInputs, progress: Callable[[str], None] = lambda area
 
 def audit_universe(manifest: Manifest) -> Check:
     """Return what is known of survivorship: no check of bars can see which shares are missing."""
-    universe = manifest.universe
-    return Check(
-        "data",
-        "how the tickers were chosen",
-        "note",
-        f"{universe.chosen}; chosen as of: {universe.as_of}; {universe.note}",
-    )
+    return Check("data", "how the tickers were chosen", "note", manifest.universe.words)

@@ -8,7 +8,7 @@ from typing import Final
 
 from candlecast.forecasting.card import Card, Measured
 from candlecast.forecasting.latest import Prediction
-from candlecast.report.scores import SCORES, label
+from candlecast.report.scores import SCORES, inside, minus
 
 NOTICE: Final = "Research software, not investment advice."
 
@@ -61,11 +61,18 @@ def evidence_lines(card: Card) -> list[str]:
 
 def _measured(score: Measured, confidence: float) -> str:
     shown = next(each for each in SCORES if each.name == score.name)
-    return (
+    own = (
         f"  {shown.label} {shown.show(score.value)} ({confidence:.0%} interval {shown.show(score.low)} to "
-        f"{shown.show(score.high)}); less the best baseline's ({label(score.baseline)}) "
-        f"{shown.show_difference(score.difference)} ({shown.show_difference(score.difference_low)} to "
-        f"{shown.show_difference(score.difference_high)})"
+        f"{shown.show(score.high)})."
+    )
+    baseline = f"The best baseline, {inside(score.baseline)}, has"
+    apart = score.difference, score.difference_low, score.difference_high
+    difference, low, high = (minus(f"{100 * each:+.2f}") for each in apart)
+    if not any(apart):
+        return f"{own} {baseline} exactly the same."
+    return (
+        f"{own} {baseline} {shown.show(score.value - score.difference)}: a difference of {difference} "
+        f"percentage points ({confidence:.0%} interval {low} to {high})."
     )
 
 

@@ -15,10 +15,10 @@ def runs_sentences(runs: RunsEvidence, confidence: float) -> list[str]:
 
 def _alone(trainings: int) -> str:
     if trainings == 1:
-        return "This is the only run in the tracking store: there is no family of runs to test."
+        return "This is the only finished training in the tracking store: there is no family of runs to test."
     return (
-        f"None of the {trainings - 1:,} other trainings in the tracking store left daily losses of this test "
-        "span, so runs cannot be tested together; they count by their number."
+        f"None of the {trainings - 1:,} other finished trainings in the tracking store left daily losses of "
+        "this test span, so runs cannot be tested together; they count by their number."
     )
 
 
@@ -27,7 +27,7 @@ def _family(runs: RunsEvidence) -> str:
     rest = ""
     if lacking:
         rest = (
-            f" The other {lacking:,} of {runs.trainings:,} trainings in the store left none "
+            f" The other {lacking:,} of {runs.trainings:,} finished trainings in the store left none "
             "(another span, horizon or data, or never evaluated, or older than the newest that are read); "
             "each counts as a question answered with p\u00a0=\u00a01."
         )

@@ -28,16 +28,17 @@ def claim_sentences(evidence: Evidence) -> list[str]:
         *(_direction(claim) for claim in families.get("direction", [])),
         *_tickers(families.get("ticker", []), evidence.horizon),
         *(_order(claim, evidence.tickers) for claim in families.get("order", [])),
-        *_losses([_loss(loss, families.get(loss, []), together.get(loss), evidence) for loss in LOSSES]),
+        *_losses({loss: families.get(loss, []) for loss in LOSSES}, together, evidence),
     ]
 
 
 def method_sentence(evidence: Evidence) -> str:
     """Return how intervals and p-values came about."""
     trials = (
-        "This was the only training in the tracking store."
+        "This is the only finished training in the tracking store."
         if evidence.trials == 1
-        else f"The tracking store holds {evidence.trials} trainings; p-values are multiplied by that."
+        else f"The tracking store holds {evidence.trials} finished trainings; p-values are multiplied by "
+        "their number."
     )
     return f"{resampling_sentence(evidence)} {trials}"
 
@@ -162,22 +163,45 @@ def _order(claim: Claim, tickers: int) -> str:
     )
 
 
-def _losses(said: list[str]) -> Iterable[str]:
+def _losses(
+    claims: Mapping[str, list[Claim]], together: Mapping[str, Claim], evidence: Evidence
+) -> Iterable[str]:
     """Yield each, in short where it differs from the one before in its subject and p-values alone."""
     before = ""
-    for (loss, named), text in zip(LOSSES.items(), said, strict=True):
+    for loss, named in LOSSES.items():
+        text = _loss(loss, claims[loss], together.get(loss), evidence)
         words = _P_VALUE.sub("p", text.replace(named, ""))
         if words == before:
-            p_values = ", ".join(_P_VALUE.findall(text))
-            yield f"The same is true of the {LOSSES[loss]}, in this order: {p_values}."
+            found = _p_values(loss, claims[loss], together.get(loss), evidence)
+            yield f"All of this holds for the {named} too, where the p-values are: {'; '.join(found)}."
         else:
             yield text
         before = words
 
 
+def _p_values(loss: str, claims: list[Claim], together: Claim | None, evidence: Evidence) -> Iterable[str]:
+    """Yield each p-value of a loss with what it was tested against."""
+    beaten, rest = _split(claims)
+    for each in beaten:
+        yield f"{p_value(each.adjusted)} against {inside(each.question)}"
+    if rest:
+        smallest = p_value(min(each.adjusted for each in rest))
+        others = f"the {len(rest)} {'others' if beaten else 'baselines'}, at the smallest"
+        yield f"{smallest} against {inside(rest[0].question) if len(rest) == 1 else others}"
+    yield f"{p_value(evidence.beats_every_baseline(loss))} against all of them together"
+    if together is not None:
+        yield f"{p_value(together.adjusted)} in Hansen's test"
+
+
+def _split(claims: list[Claim]) -> tuple[list[Claim], list[Claim]]:
+    """Return the baselines that are beaten, and the rest."""
+    beaten, rest = ([each for each in claims if (each.adjusted < LEVEL) == found] for found in (True, False))
+    return beaten, rest
+
+
 def _loss(loss: str, claims: list[Claim], together: Claim | None, evidence: Evidence) -> str:
     parts = []
-    beaten, rest = ([each for each in claims if (each.adjusted < LEVEL) == found] for found in (True, False))
+    beaten, rest = _split(claims)
     if beaten:
         named = [f"{inside(each.question)} ({p_value(each.adjusted)})" for each in beaten]
         parts.append(f"below that of {_listed(named)}")

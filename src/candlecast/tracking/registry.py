@@ -76,7 +76,7 @@ def _version(found: Found, model: LoggedModel) -> str:
 
 def _shown(proof: Proof) -> str:
     parts = [
-        f"{score.name} {score.value:.4f}, less {score.baseline}'s {score.difference:+.4f} "
+        f"{score.name} {score.value:.4f}, {score.difference:+.4f} from {score.baseline}'s "
         f"({score.difference_low:+.4f} to {score.difference_high:+.4f})"
         for score in proof.scores
     ]
