@@ -116,3 +116,11 @@ def test_sessions_that_do_not_number_the_dates_are_refused() -> None:
 
     with pytest.raises(DataError, match="session is not the position"):
         replace(panel, session=panel.session + np.int32(1))
+
+
+def test_a_row_without_a_date_is_refused() -> None:
+    frame, target = universe_frame(10, sessions=8)
+    dateless = frame.with_columns(pl.when(pl.int_range(pl.len()) != 3).then(pl.col("date")))
+
+    with pytest.raises(DataError, match="a row has no date"):
+        Panel.from_frame(dateless, target, 2)

@@ -26,7 +26,7 @@ from candlecast.windows.split import Split
 from candlecast.windows.store import WindowStore
 
 SCALE: Final = "standardizer.json"
-BATCH: Final = 256  # windows in a forward pass; no forecast depends on it
+BATCH: Final = 128  # windows in a forward pass; no forecast depends on it
 _NAMED: Final = 5  # tickers an error names before it says how many more there are
 
 
@@ -105,7 +105,7 @@ class Forecaster:
 
     def _windows(self, bars: pl.DataFrame) -> WindowStore:
         features = build_features(bars, self.card.features)
-        unknown = pl.Series("target", [None] * features.height, dtype=pl.Float64)
+        unknown = pl.repeat(None, features.height, dtype=pl.Float64, eager=True)
         panel = Panel.from_frame(features, unknown, self.card.horizon)
         if panel.feature_names != self.feature_names:
             raise DataError(

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 
 def render_page(template: str, **values: Any) -> str:
     """Return the page that a template of this folder makes of `values`, in the report's style."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # here, as a page comes last of all
+
     environment = Environment(
         loader=PackageLoader("candlecast.report", "."),
         autoescape=True,

@@ -41,7 +41,9 @@ class Panel:
         lengths = {name: len(getattr(self, name)) for name in _ARRAYS}
         if len(set(lengths.values())) != 1 or self.features.shape[1:] != (len(self.feature_names),):
             raise DataError(f"panel: arrays of different lengths {lengths}, features {self.features.shape}")
-        if not np.array_equal(np.unique(self.date, return_inverse=True)[1], self.session):
+        if np.isnat(self.date).any():
+            raise DataError("panel: a row has no date")
+        if not np.array_equal(_positions(self.date), self.session):
             raise DataError("panel: session is not the position of each row's date among all dates")
         stray = np.flatnonzero(np.isfinite(self.target) & (self.label_row() < 0))
         if len(stray):
@@ -73,16 +75,18 @@ class Panel:
         if not names or features.is_empty():
             raise DataError(f"features: {len(features)} rows of {len(names)} indicators; nothing to window")
         keyed = check(features, FEATURE_KEYS, "features")
-        frame = keyed.with_columns(target.cast(pl.Float64).alias("_target")).sort("ticker", "date")
+        frame = keyed.with_columns(target.cast(pl.Float64).alias("_target"))
+        if not frame.select(pl.struct("ticker", "date").is_sorted()).item():
+            frame = frame.sort("ticker", "date")
         _refuse_repeated(frame)
-        values = np.array(frame.select(pl.col(names).cast(pl.Float32)).to_numpy(), order="C")
+        values = frame.select(pl.col(names).cast(pl.Float32)).to_numpy(order="c", writable=True)
         values[~np.isfinite(values)] = np.nan
         date = frame["date"].to_numpy().astype(_DAYS)
         return cls(
             features=values,
             target=_finite_or_nan(frame["_target"]),
             date=date,
-            session=np.unique(date, return_inverse=True)[1].astype(np.int32),
+            session=_positions(date),
             ticker=frame["ticker"].rle_id().to_numpy().astype(np.int32),
             segment=frame["segment"].to_numpy().astype(np.int32),
             tickers=tuple(frame["ticker"].unique().sort()),
@@ -171,8 +175,21 @@ def _bars_of(histories: NDArray[np.int32], rows: int, tickers: int, path: Path) 
     return bars
 
 
+def _positions(date: NDArray[np.datetime64]) -> NDArray[np.int32]:
+    """Return each row's position among the sorted dates, counted without sorting them."""
+    if not len(date) or np.isnat(date).any():
+        return np.zeros(len(date), dtype=np.int32)  # refused by whoever reads them
+    days = (date - date.min()).astype(np.int64)
+    seen = np.zeros(days.max() + 1, dtype=np.bool_)
+    seen[days] = True
+    positions: NDArray[np.int32] = (np.cumsum(seen) - 1).astype(np.int32)[days]
+    return positions
+
+
 def _refuse_repeated(frame: pl.DataFrame) -> None:
-    repeated = frame.filter(pl.struct("ticker", "date").is_duplicated())
+    """Raise for the first row of a sorted frame that has the keys of the row before."""
+    same = (pl.col(name).eq_missing(pl.col(name).shift()) for name in ("ticker", "date"))
+    repeated = frame.filter(pl.all_horizontal(same) & (pl.int_range(pl.len()) > 0))
     if not repeated.is_empty():
         raise DataError(f"features: {repeated['ticker'][0]} has two rows for {repeated['date'][0]}; keep one")
 
