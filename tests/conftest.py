@@ -1,8 +1,12 @@
+import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from experiments.clones import make_finished
+from filelock import FileLock
 
 _IMPORT_PATH = tuple(sys.path)
 
@@ -22,3 +26,20 @@ def import_path() -> Iterator[None]:
     """
     yield
     sys.path[:] = _IMPORT_PATH
+
+
+@pytest.fixture(scope="session")
+def finished_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose pipeline has run on small parameters: to be read, and copied by who writes.
+
+    Its store lies beside it. The processes that share the tests make it once between them.
+    """
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return make_finished(tmp_path_factory.mktemp("finished") / "repository")
+    shared = tmp_path_factory.getbasetemp().parent / "finished"
+    with FileLock(f"{shared}.lock"):
+        done = shared / "done"
+        if not done.exists():
+            make_finished(shared / "repository")
+            done.touch()
+    return shared / "repository"

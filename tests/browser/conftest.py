@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from experiments.clones import ROOT, environment, make_clone, set_params
+from experiments.clones import ROOT, copy_of, environment, set_params
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from ruamel.yaml import YAML
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = [
@@ -20,7 +19,6 @@ FLAGS = [
     "--disable-sync",
 ]
 PATIENCE = 120_000  # milliseconds; a busy machine draws slowly, and nothing is asserted about time
-STAGES = tuple(YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"])
 
 
 def run(folder: Path, stage: str, experiment: str) -> None:
@@ -34,14 +32,13 @@ def run(folder: Path, stage: str, experiment: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def repository(finished_repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two trainings, `accumulated` and then `small`, and the report of the second."""
-    folder = make_clone(tmp_path_factory.mktemp("browser") / "repository")
-    for stage in STAGES:
-        run(folder, stage, "accumulated")
-    set_params(folder, {"accum": {"steps": 1}})
-    for stage in ("train", "evaluate"):
-        run(folder, stage, "small")
+    folder = copy_of(finished_repository, tmp_path_factory.mktemp("browser") / "repository")
+    for experiment, steps in (("accumulated", 4), ("small", 1)):
+        set_params(folder, {"accum": {"steps": steps}})
+        for stage in ("train", "evaluate"):
+            run(folder, stage, experiment)
     return folder
 
 

@@ -65,6 +65,20 @@ def make_clone(folder: Path) -> Path:
     return folder
 
 
+def make_finished(folder: Path) -> Path:
+    """Make a clone whose pipeline has run and whose results are committed; its store lies beside it."""
+    make_clone(folder)
+    dvc(folder, "repro", MLFLOW_TRACKING_URI=f"sqlite:///{folder.parent / 'mlflow.db'}")
+    commit_all(folder)
+    return folder
+
+
+def copy_of(finished: Path, folder: Path) -> Path:
+    """Copy a finished clone with DVC's cache, but without its store."""
+    shutil.copytree(finished, folder, symlinks=True)
+    return folder
+
+
 def git(folder: Path, *arguments: str) -> str:
     """Run git in `folder` as somebody, and return what it printed."""
     identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
@@ -90,6 +104,12 @@ def environment() -> dict[str, str]:
 
 def dvc(folder: Path, *arguments: str, **variables: str) -> str:
     """Run dvc in `folder`, with variables of the environment set, and return all it said."""
+    code, said = _run_dvc(folder, arguments, variables)
+    assert code == 0, said
+    return said
+
+
+def _run_dvc(folder: Path, arguments: tuple[str, ...], variables: dict[str, str]) -> tuple[int, str]:
     # Into a file: a worker that `dvc queue start` leaves behind would hold a pipe open.
     with tempfile.TemporaryFile("w+") as output:
         done = subprocess.run(
@@ -101,9 +121,7 @@ def dvc(folder: Path, *arguments: str, **variables: str) -> str:
             check=False,
         )
         output.seek(0)
-        said = output.read()
-    assert done.returncode == 0, said
-    return said
+        return done.returncode, output.read()
 
 
 def stages_run(said: str) -> list[str]:
@@ -114,7 +132,10 @@ def stages_run(said: str) -> list[str]:
 def wait_for_queue(folder: Path, seconds: float = 600.0) -> str:
     """Wait until no queued experiment waits or runs, and return the last `dvc queue status`."""
     end = time.monotonic() + seconds
-    while re.search(r"Queued|Running", said := dvc(folder, "queue", "status")):
+    while True:
+        # DVC's status fails where it reads a file of a task that a worker is just writing.
+        code, said = _run_dvc(folder, ("queue", "status"), {})
+        if code == 0 and not re.search(r"Queued|Running", said):
+            return said
         assert time.monotonic() < end, said
         time.sleep(3)  # asking costs seconds of processor time itself
-    return said

@@ -5,13 +5,26 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from experiments.clones import commit_all, dvc, git, make_clone, stages_run, wait_for_queue
+from experiments.clones import copy_of, dvc, git, make_clone, stages_run, wait_for_queue
 from mlflow.entities import Run
 
 from candlecast.tracking.backend import connect
 from candlecast.tracking.store import Store, tracking_store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+RESULTS = (
+    "data/raw/bars.parquet",
+    "data/raw/manifest.json",
+    "data/features/features.parquet",
+    "data/windows/features.npy",
+    "data/windows/standardizer.json",
+    "data/baselines/predictions.parquet",
+    "data/model/model.safetensors",
+    "data/predictions/predictions.parquet",
+    "reports/training/history.csv",
+    "reports/metrics.json",
+)
 
 
 def runs(store: Store) -> list[Run]:
@@ -31,23 +44,30 @@ def artifact(store: Store, run: Run, path: str) -> bytes:
 
 
 def results(folder: Path) -> dict[str, bytes]:
-    files = ("reports/metrics.json", "data/model/model.safetensors", "reports/training/history.csv")
-    return {name: (folder / name).read_bytes() for name in files}
-
-
-def first_store(folder: Path) -> Store:
-    """The store of the first run, elsewhere, so that the repository's own is fresh for the next."""
-    return tracking_store({"MLFLOW_TRACKING_URI": f"sqlite:///{folder.parent / 'mlflow.db'}"}, folder)
+    return {name: (folder / name).read_bytes() for name in RESULTS}
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A repository whose pipeline has run, and whose results are committed."""
-    folder = make_clone(tmp_path_factory.mktemp("experiments") / "first")
-    dvc(folder, "repro", MLFLOW_TRACKING_URI=first_store(folder).uri)
-    commit_all(folder)
+def clone(finished_repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A repository whose pipeline has run, and whose store is fresh."""
+    folder = copy_of(finished_repository, tmp_path_factory.mktemp("experiments") / "first")
     yield folder
     dvc(folder, "queue", "stop")  # a worker without work would stay
+
+
+@pytest.fixture(scope="module")
+def grid(clone: Path) -> str:
+    """Two queued experiments that ran at once after the code they were queued with was broken; the status."""
+    assert not (clone / "mlflow.db").exists()  # so two processes open a fresh store at once
+    dvc(clone, "exp", "run", "--queue", "-S", "accum.steps=2,3", "-n", "grid")
+    code = clone / "src" / "candlecast" / "errors.py"
+    kept = code.read_text()
+    code.write_text("raise RuntimeError('this came later')\n")
+    try:
+        dvc(clone, "queue", "start", "--jobs", "2")
+        return wait_for_queue(clone)
+    finally:
+        code.write_text(kept)
 
 
 def test_a_second_repro_has_nothing_to_do(clone: Path) -> None:
@@ -62,25 +82,25 @@ def test_two_clones_give_the_same_bytes(clone: Path, tmp_path: Path) -> None:
     assert results(other) == results(clone)
 
 
-def test_training_and_evaluation_are_one_run_that_says_what_it_is(clone: Path) -> None:
-    store = first_store(clone)
+def test_training_and_evaluation_are_one_run_that_says_what_it_is(finished_repository: Path) -> None:
+    store = tracking_store({}, finished_repository.parent)
     (run,) = runs(store)
     assert run.info.status == "FINISHED"
     assert run.data.params["accum.steps"] == "4"
     assert run.data.tags["dvc.stage"] == "train"
     assert run.data.tags["git.dirty"] == "false"
-    metrics = json.loads((clone / "reports/metrics.json").read_text())
+    metrics = json.loads((finished_repository / "reports/metrics.json").read_text())
     accuracy = metrics["test"]["directional_accuracy"]
     assert run.data.metrics["test/directional_accuracy"] == pytest.approx(accuracy)
-    assert artifact(store, run, "report.html") == (clone / "reports/report.html").read_bytes()
+    report = (finished_repository / "reports/report.html").read_bytes()
+    assert artifact(store, run, "report.html") == report
 
 
-def test_queued_and_temporary_experiments_share_the_repository_s_store(clone: Path) -> None:
-    assert not (clone / "mlflow.db").exists()  # so two processes open a fresh store at once
-    dvc(clone, "exp", "run", "--queue", "-S", "accum.steps=2,3", "-n", "grid")
-    dvc(clone, "queue", "start", "--jobs", "2")
-    status = wait_for_queue(clone)
-    assert status.count("Success") == 2, dvc(clone, "queue", "logs", "grid-1")
+def test_an_experiment_runs_the_code_it_was_queued_with(clone: Path, grid: str) -> None:
+    assert grid.count("Success") == 2, dvc(clone, "queue", "logs", "grid-1")
+
+
+def test_queued_and_temporary_experiments_share_the_repository_s_store(clone: Path, grid: str) -> None:
     said = dvc(clone, "exp", "run", "--temp", "-S", "accum.steps=5", "-n", "alone")
     assert "train" in stages_run(said)
     store = tracking_store({}, clone)
@@ -102,18 +122,6 @@ def test_an_ablation_reruns_training_and_evaluation_only(clone: Path) -> None:
     assert "small" in dvc(clone, "exp", "show", "--md", "--drop", "Created")
     git(clone, "checkout", "--", ".")
     dvc(clone, "checkout")
-
-
-def test_an_experiment_runs_the_code_it_was_queued_with(clone: Path) -> None:
-    code = clone / "src" / "candlecast" / "errors.py"
-    kept = code.read_text()
-    dvc(clone, "exp", "run", "--queue", "-S", "accum.steps=6", "-n", "kept")
-    code.write_text("raise RuntimeError('this came later')\n")
-    try:
-        dvc(clone, "queue", "start")
-        assert "Success" in wait_for_queue(clone).split("kept")[1].splitlines()[0]
-    finally:
-        code.write_text(kept)
 
 
 def test_a_training_that_dvc_restores_leaves_an_entry_once_it_is_evaluated(clone: Path) -> None:

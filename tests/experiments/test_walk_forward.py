@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from experiments.clones import commit_all, dvc, environment, make_clone, set_params, wait_for_queue
+from experiments.clones import commit_all, copy_of, dvc, environment, set_params, wait_for_queue
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -21,13 +21,13 @@ def pool(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_queued_folds_are_pooled_into_one_span(tmp_path: Path) -> None:
-    clone = make_clone(tmp_path / "walk")
+def test_queued_folds_are_pooled_into_one_span(finished_repository: Path, tmp_path: Path) -> None:
+    clone = copy_of(finished_repository, tmp_path / "walk")
     spans = {"folds": 2, "test_start": "2012-06-01", "validation_days": 40}
     set_params(clone, {"windows": spans})
     commit_all(clone)
     dvc(clone, "exp", "run", "--queue", "-n", "walk", "-S", "windows.fold=range(0,2)")
-    dvc(clone, "queue", "start")
+    dvc(clone, "queue", "start", "--jobs", "2")
     wait_for_queue(clone)
     dvc(clone, "queue", "stop")  # a worker without work would stay
 

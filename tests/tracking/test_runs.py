@@ -122,7 +122,8 @@ def test_artifacts_that_are_on_another_machine_are_done_without(store: Store, cl
     assert reader.course(reader.named(["a"])[0]).history is None
 
 
-def test_a_store_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
+def test_a_store_that_does_not_answer_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")  # seven, with minutes between them, are usual
     closed = tracking_store({"MLFLOW_TRACKING_URI": "http://127.0.0.1:9"}, tmp_path)
     with pytest.raises(TrackingError, match="the tracking store does not answer"):
         RunReader(closed)
