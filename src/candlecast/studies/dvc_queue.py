@@ -7,6 +7,7 @@ that is killed leaves its task running for ever in DVC's eyes, and what it had s
 import contextlib
 import hashlib
 import io
+import json
 import logging
 import re
 import shutil
@@ -23,6 +24,7 @@ import psutil
 from dvc.exceptions import DvcException
 from dvc.lock import LockError
 from dvc.repo import Repo
+from kombu.exceptions import DecodeError
 
 from candlecast.errors import StudyError
 from candlecast.studies.cells import Cell
@@ -31,6 +33,7 @@ State = Literal["queued", "running", "ended"]
 
 _GRACE: Final = 60.0  # seconds a training may take to save its state before it is killed
 _BUSY_TRIES: Final = 120  # at what a worker has locked, half a second apart; it holds its lock for a moment
+_READ_TRIES: Final = 50  # at a file that a worker is writing, a tenth of a second apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,9 @@ class Queue:
 
     def tasks(self) -> list[Task]:
         """Return every entry of the queue."""
+        return once_written(self._tasks)
+
+    def _tasks(self) -> list[Task]:
         states: list[tuple[State, Any]] = [
             ("queued", self._queue.iter_queued()),
             ("running", self._queue.iter_active()),
@@ -221,6 +227,22 @@ def while_busy(action: Callable[[], object], sleep: Callable[[float], None] = ti
         else:
             return
     action()
+
+
+def once_written(read: Callable[[], list[Task]], sleep: Callable[[float], None] = time.sleep) -> list[Task]:
+    """Read the queue again until its files are whole: workers write messages and results in place.
+
+    Raises
+    ------
+    JSONDecodeError, DecodeError
+        A file is not JSON after five seconds.
+    """
+    for _ in range(_READ_TRIES - 1):
+        try:
+            return read()
+        except (json.JSONDecodeError, DecodeError):
+            sleep(0.1)
+    return read()
 
 
 @contextlib.contextmanager
