@@ -16,7 +16,15 @@ from playwright.sync_api import Page, sync_playwright
 
 from candlecast.files import replacing
 from candlecast.tracking.lookup import Found, find_run
-from candlecast.tracking.server import charts_page, choose_port, compare_page, run_page, serve
+from candlecast.tracking.run_model import model_of
+from candlecast.tracking.server import (
+    charts_page,
+    choose_port,
+    compare_page,
+    model_page,
+    run_page,
+    serve,
+)
 from candlecast.tracking.store import tracking_store
 
 COLOURS = 96  # of the palette; a page of text and lines needs no more
@@ -46,14 +54,14 @@ def charts(page: Page, url: str, found: Found, folder: Path) -> None:
     page.goto(url + charts_page(found.experiment))
     page.get_by_text("matching runs").wait_for()
     close_assistant(page)
-    page.get_by_placeholder("Search metric charts").fill("val/loss|train/loss|train/grad_norm")
+    page.get_by_placeholder("Search metric charts").fill("val/loss|train/loss")
     page.get_by_label("Configure charts").click()
     page.get_by_role("menuitem", name="Metric").hover()
     # The list scrolls under the pointer, so the choice is made without one.
     page.get_by_role("menuitemcheckbox", name="samples_seen", exact=True).dispatch_event("click")
     page.keyboard.press("Escape")
     page.locator("text.xtitle").first.wait_for()
-    take(page, folder / "mlflow-charts.png")
+    take(page, folder / "mlflow-charts.png", 1100)
 
 
 def compare(page: Page, url: str, runs: list[Found], folder: Path) -> None:
@@ -76,6 +84,15 @@ def report(page: Page, url: str, found: Found, folder: Path) -> None:
     take(page, folder / "mlflow-report.png")
 
 
+def model(page: Page, url: str, found: Found, folder: Path) -> None:
+    """The model of a run, and the run that made it."""
+    model_id = model_of(found).model_id
+    page.goto(url + model_page(found.experiment, model_id))
+    page.get_by_text(model_id).first.wait_for()
+    close_assistant(page)
+    take(page, folder / "mlflow-model.png")
+
+
 def main() -> None:
     """Take every photograph."""
     folder, *names = sys.argv[1:]
@@ -87,11 +104,12 @@ def main() -> None:
     ):
         chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page = browser.new_page(viewport={"width": 1280, "height": 1120})
         page.set_default_timeout(PATIENCE)
         charts(page, url, runs[0], Path(folder))
         compare(page, url, runs, Path(folder))
         report(page, url, runs[0], Path(folder))
+        model(page, url, runs[0], Path(folder))
         browser.close()
 
 

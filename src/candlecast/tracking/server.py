@@ -48,6 +48,11 @@ def run_page(experiment: str, run_id: str, part: str = "") -> str:
     return f"/#/experiments/{experiment}/runs/{run_id}{part}?workflowType=machine_learning"
 
 
+def model_page(experiment: str, model_id: str) -> str:
+    """Return the path of the page of a run's model."""
+    return f"/#/experiments/{experiment}/models/{model_id}?workflowType=machine_learning"
+
+
 def compare_page(experiment: str, run_ids: Sequence[str]) -> str:
     """Return the path of the page that lays parameters and scores of some runs side by side."""
     query = {"runs": json.dumps([*run_ids]), "experiments": json.dumps([experiment])}
