@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from candlecast.features.catalogue import INDICATORS
-from candlecast.features.document import catalogue_page
+from document_indicators import catalogue_page
 
-PAGE = Path(__file__).parents[2] / "docs/indicators.md"
+from candlecast.features.catalogue import INDICATORS
+
+PAGE = Path(__file__).parents[1] / "docs/indicators.md"
 
 
 def test_the_committed_page_is_what_the_catalogue_says() -> None:
