@@ -25,12 +25,12 @@ def project(repository: Path, folder: Path, changes: dict[str, Any]) -> Path:
     return folder
 
 
-def run(folder: Path, stage: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, stage: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("DVC_", "MLFLOW_"))}
     return subprocess.run(
         [sys.executable, f"pipeline/{stage}.py"],
         cwd=folder,
-        env={**environment, "OMP_NUM_THREADS": "1"},
+        env={**environment, "OMP_NUM_THREADS": "1", **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -153,3 +153,13 @@ def test_a_missing_input_says_which_stage_makes_it(finished_repository: Path, tm
         done = run(folder, stage)
         assert done.returncode == 1, stage
         assert "Traceback" not in done.stderr, f"{stage}: {done.stderr}"
+
+
+def test_a_copy_says_which_code_it_lacks_since_git_does_not_know_it(tmp_path: Path) -> None:
+    copy, root = project(tmp_path / "copy", SMALL), tmp_path / "root"
+    (root / "src" / "candlecast").mkdir(parents=True)
+    subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
+    (root / "src" / "candlecast" / "novel.py").write_text("")
+    done = run(copy, "check", DVC_ROOT=str(root))
+    assert done.returncode == 0
+    assert "src/candlecast/novel.py: not known to git, so this experiment runs without it" in done.stderr

@@ -8,7 +8,7 @@ from dvc.repo import Repo
 
 from candlecast.errors import StudyError
 from candlecast.params import read_params
-from candlecast.tracking.identity import CODE, git
+from candlecast.tracking.identity import unknown_code
 
 
 def check_ready(root: Path) -> None:
@@ -17,14 +17,15 @@ def check_ready(root: Path) -> None:
     It runs in a clone that holds what git knows; and DVC runs a part of the pipeline only when it finds the
     plots of the other part in its cache.
     """
-    unknown = git(root, "ls-files", "--others", "--exclude-standard", "--", *CODE)
+    unknown = unknown_code(root)
     if unknown is None or not (root / ".git").exists():
         raise StudyError(
             f"{root}: not a git repository, which DVC's experiments need; run: git init, and commit"
         )
     if unknown:
-        first = unknown.split("\n")[0]
-        raise StudyError(f"{first}: not known to git, so a queued cell would lack it; run: git add {first}")
+        raise StudyError(
+            f"{unknown[0]}: not known to git, so a queued cell would lack it; run: git add {unknown[0]}"
+        )
     if missing := _missing_plots(root):
         raise StudyError(
             f"{missing}: dvc.lock names it and DVC's cache lacks it, without which DVC runs no part of the "

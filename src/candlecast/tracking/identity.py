@@ -112,6 +112,15 @@ def code_state(folder: Path) -> CodeState:
     return CodeState(commit.strip(), bool(status), redact(diff)[:MAX_DIFF])
 
 
+def unknown_code(folder: Path) -> list[str] | None:
+    """Return the files of code that git does not know, which an experiment run in a copy lacks.
+
+    None without git, or outside a repository.
+    """
+    listed = git(folder, "ls-files", "--others", "--exclude-standard", "--", *CODE)
+    return None if listed is None else listed.splitlines()
+
+
 def git(folder: Path, *arguments: str) -> str | None:
     """Return what git says in `folder`, None where there is no git or it refuses."""
     program = shutil.which("git")
