@@ -156,10 +156,10 @@ def test_a_missing_input_says_which_stage_makes_it(finished_repository: Path, tm
 
 
 def test_a_copy_says_which_code_it_lacks_since_git_does_not_know_it(tmp_path: Path) -> None:
-    copy, root = project(tmp_path / "copy", SMALL), tmp_path / "root"
+    copy, root = project(ROOT, tmp_path / "copy", {}), tmp_path / "root"
     (root / "src" / "candlecast").mkdir(parents=True)
     subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
     (root / "src" / "candlecast" / "novel.py").write_text("")
-    done = run(copy, "check", DVC_ROOT=str(root))
+    done = run(copy, "check", DVC_ROOT=str(root), PYTHONPATH=str(ROOT / "src"))
     assert done.returncode == 0
     assert "src/candlecast/novel.py: not known to git, so this experiment runs without it" in done.stderr

@@ -1,3 +1,5 @@
+import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -64,4 +66,18 @@ def test_plots_that_the_cache_lacks_are_named(root: Path) -> None:
     cache = root / ".dvc" / "cache" / "files" / "md5" / "00"
     cache.mkdir(parents=True)
     (cache / "000000000000000000000000000002.dir").write_text("[]")
+    check_ready(root)
+
+
+def test_a_pipeline_that_runs_in_the_same_folder_is_named(root: Path) -> None:
+    held = root / ".dvc" / "tmp" / "rwlock"
+    held.parent.mkdir(parents=True)
+    writer = {"pid": os.getpid(), "cmd": "dvc repro"}
+    held.write_text(json.dumps({str(root / "data"): {"read": [], "write": writer}}))
+    with pytest.raises(
+        StudyError, match=rf"^dvc repro \(process {os.getpid()}\) is at work in .*wait for its end$"
+    ):
+        check_ready(root)
+    writer["pid"] = 2**22 + 1  # beyond what Linux gives out: a process that was killed
+    held.write_text(json.dumps({str(root / "data"): {"read": [], "write": writer}}))
     check_ready(root)

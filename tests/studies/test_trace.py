@@ -92,7 +92,7 @@ def test_a_run_whose_experiment_is_elsewhere_says_how_to_fetch_it(repository: Pa
 
 @pytest.mark.parametrize("name", ["nothing", "f" * 32, "it's", "a b", "%", ""])
 def test_a_name_nobody_knows_is_an_error_with_a_way_on(repository: Path, store: Store, name: str) -> None:
-    with pytest.raises(TrackingError, match=r"neither a run in .* nor a DVC experiment .* dvc exp show"):
+    with pytest.raises(TrackingError, match=r"neither a run's id, a DVC experiment nor .* dvc exp show"):
         trace(repository, store, name)
 
 

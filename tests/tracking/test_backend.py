@@ -131,6 +131,11 @@ def test_a_database_that_another_program_holds_is_said_to_be_locked(store: Store
     [
         ("(sqlite3.OperationalError) database or disk is full", "free the disk and run again"),
         (
+            "(raised as a result of Query-invoked autoflush; consider this)\n"
+            "(sqlite3.OperationalError) database or disk is full",
+            "(sqlite3.OperationalError) database or disk is full); free the disk and run again",
+        ),
+        (
             "(sqlite3.OperationalError) attempt to write a readonly database",
             "make the file and its",
         ),

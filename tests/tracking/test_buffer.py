@@ -1,10 +1,16 @@
 import itertools
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
 from unittest.mock import create_autospec
 
 import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Metric
 from mlflow.exceptions import MlflowException
+from sqlalchemy import event
+from sqlalchemy.pool import Pool
 
 from candlecast.tracking.backend import connect
 from candlecast.tracking.buffer import MAX_POINTS, MetricBuffer
@@ -53,7 +59,7 @@ def test_the_waits_grow_and_end_at_five_minutes() -> None:
     buffer = MetricBuffer(outage.client, "run", seconds=1.0, clock=lambda: now)
     buffer.add({"loss": 1.0}, 1)
     tries = []
-    for second in range(2000):
+    for second in range(1000):
         now = float(second)
         before = outage.calls
         buffer.send_if_due()
@@ -92,3 +98,34 @@ def test_a_delivery_that_fails_is_kept(store: Store) -> None:
     kept = keep_for_later(store.root, "run", "KILLED", [Metric("loss", 1.0, 7, 1)])
     assert deliver(outage.client, store.root) == 0
     assert kept.exists()
+
+
+@contextmanager
+def full_disk(database: Path) -> Iterator[Callable[[], None]]:
+    """Let a database take no further page, as on a disk without room, until what is yielded frees it."""
+    with closing(sqlite3.connect(database)) as connection:
+        most = [*connection.execute("pragma page_count").fetchone()]
+
+    def limit(connection: sqlite3.Connection, *_: object) -> None:
+        connection.execute(f"pragma max_page_count = {most[0]}")
+
+    event.listen(Pool, "checkout", limit)
+    try:
+        yield lambda: most.insert(0, 2**30)
+    finally:
+        event.remove(Pool, "checkout", limit)
+
+
+def test_a_full_disk_is_a_line_and_costs_no_point(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    client, experiment = connect(store)
+    buffer = MetricBuffer(client, client.create_run(experiment).info.run_id)
+    for step in range(1000):
+        buffer.add({"loss": step}, step)
+    assert store.database is not None
+    with full_disk(store.database) as free:
+        assert not buffer.send()
+        free()
+        assert buffer.send()
+    assert "does not answer ((sqlite3.OperationalError) database or disk is full)" in caplog.text
+    assert "Traceback" not in caplog.text
+    assert buffer.points == []

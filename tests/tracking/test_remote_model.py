@@ -13,8 +13,9 @@ from tracking.promotable import champion, trained
 
 from candlecast.errors import TrackingError
 from candlecast.forecasting.forecaster import Forecaster
-from candlecast.tracking.lookup import fetch_forecaster, find_run
+from candlecast.tracking.lookup import find_run
 from candlecast.tracking.registry import promote
+from candlecast.tracking.run_model import fetch_forecaster
 from candlecast.tracking.store import Store, tracking_store
 
 pytestmark = pytest.mark.slow

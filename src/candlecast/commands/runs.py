@@ -11,7 +11,7 @@ from candlecast.commands.place import repository_root
 def open_options(parser: argparse.ArgumentParser) -> None:
     """Add the name and whether to start MLflow."""
     parser.description = "Say which MLflow run belongs to a DVC experiment, and the other way round."
-    parser.add_argument("name", help="a DVC experiment, its commit, or the id of an MLflow run")
+    parser.add_argument("name", help="a DVC experiment, its commit, or an MLflow run's id or name")
     parser.add_argument("--ui", action="store_true", help="also start MLflow, and name the run's page")
     parser.add_argument("--port", type=int, default=ui.PORT, help="of MLflow's pages (default: %(default)s)")
 
@@ -47,7 +47,7 @@ def promote_options(parser: argparse.ArgumentParser) -> None:
         "rule names a winner: the run with the lowest validation loss among the winning arm's seeds."
     )
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("name", nargs="?", help="a DVC experiment, or the id of an MLflow run")
+    what.add_argument("name", nargs="?", help="a DVC experiment, or an MLflow run's id or name")
     what.add_argument("--study", help="a study's YAML, or its name: the model of the arm that its rule names")
 
 

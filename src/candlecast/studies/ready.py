@@ -1,9 +1,11 @@
 """What would make every cell fail, found before the first is queued."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import psutil
 from dvc.repo import Repo
 
 from candlecast.errors import StudyError
@@ -26,11 +28,26 @@ def check_ready(root: Path) -> None:
         raise StudyError(
             f"{unknown[0]}: not known to git, so a queued cell would lack it; run: git add {unknown[0]}"
         )
+    if busy := _at_work(root):
+        raise StudyError(
+            f"{busy} is at work in {root}, from where a queued cell takes its files; wait for its end"
+        )
     if missing := _missing_plots(root):
         raise StudyError(
             f"{missing}: dvc.lock names it and DVC's cache lacks it, without which DVC runs no part of the "
             "pipeline; run the whole of it once with: dvc repro"
         )
+
+
+def _at_work(root: Path) -> str | None:
+    # DVC notes who writes an output, and lets go of its own lock while a stage's command runs.
+    try:
+        held = json.loads((root / ".dvc" / "tmp" / "rwlock").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    writers = [locks["write"] for locks in held.values() if locks.get("write")]
+    alive = [writer for writer in writers if psutil.pid_exists(writer["pid"])]
+    return f"{alive[0]['cmd']} (process {alive[0]['pid']})" if alive else None
 
 
 def _missing_plots(root: Path) -> str | None:

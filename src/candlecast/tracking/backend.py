@@ -9,12 +9,13 @@ from contextlib import contextmanager
 import psutil
 from filelock import FileLock
 from mlflow import MlflowClient
-from mlflow.entities import Run, RunStatus, ViewType
+from mlflow.entities import Run, RunStatus
 from mlflow.exceptions import MlflowException
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
 from candlecast.tracking.buffer import AWAY
 from candlecast.tracking.refusals import refusal
+from candlecast.tracking.search import search
 from candlecast.tracking.store import EXPERIMENT, Store
 
 HOST, PROCESS, STARTED = "process.host", "process.id", "process.started"
@@ -27,6 +28,8 @@ def _first_use(store: Store) -> Iterator[None]:
     # Two processes that migrate one fresh sqlite file crash each other.
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    # It logs a traceback of a page for what is raised too, and is said in a line where it is caught.
+    logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
     if store.database is None:
         yield
         return
@@ -89,12 +92,8 @@ def sweep(client: MlflowClient, experiment: str) -> list[str]:
 
     A process ended by SIGKILL or by a power cut leaves its run RUNNING for ever.
     """
-    runs = client.search_runs(
-        [experiment],
-        f"attributes.status = 'RUNNING' and tags.`{HOST}` = '{platform.node()}'",
-        ViewType.ACTIVE_ONLY,
-    )
-    stale = [run for run in runs if not _alive(run)]
+    running = f"attributes.status = 'RUNNING' and tags.`{HOST}` = '{platform.node()}'"
+    stale = [run for run in search(client, experiment, running) if not _alive(run)]
     for run in stale:
         client.set_terminated(run.info.run_id, RunStatus.to_string(RunStatus.KILLED))
         logger.info("run %s was left behind by a process that is gone; marked as killed", run.info.run_name)

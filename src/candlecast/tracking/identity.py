@@ -18,8 +18,10 @@ MAX_DIFF = 200_000  # characters
 
 def first_line(error: BaseException) -> str:
     """Return what an error says, in one line without secrets."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return redact(lines[0])
+    lines = str(error).strip().splitlines()
+    # SQLAlchemy may say first when it sent the statement, and only then what the database answered.
+    said = [line for line in lines if not line.startswith("(raised as a result of")]
+    return redact((said or lines or [type(error).__name__])[0])
 
 
 def flatten(params: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

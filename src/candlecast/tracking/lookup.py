@@ -1,14 +1,13 @@
 """From a name to a run: the way back from what a person remembers."""
 
-import re
 from dataclasses import dataclass
 
 from mlflow import MlflowClient
 from mlflow.entities import Run
 
-from candlecast.errors import TrackingError
 from candlecast.tracking.backend import answering, connect
-from candlecast.tracking.restored import RESTORED, find, find_experiment
+from candlecast.tracking.names import run_called
+from candlecast.tracking.restored import RESTORED, find_experiment
 from candlecast.tracking.store import Store
 
 
@@ -28,24 +27,16 @@ class Found:
 
 
 def find_run(store: Store, name: str) -> Found:
-    """Return the run with this id, or the newest run of the DVC experiment with this name.
+    """Return the run that a name stands for, as `names.run_called` says.
 
     Raises
     ------
     TrackingError
-        The store knows neither, or does not answer.
+        No run or several have the name, or the store does not answer.
     """
     client, experiment = connect(store)
     with answering(store):
-        run = find(client, name) if re.fullmatch(r"[0-9a-f]{32}", name) else None
-        if run is None and re.fullmatch(r"[\w./-]+", name):
-            run = find_experiment(client, experiment, name, None)
-    if run is None:
-        raise TrackingError(
-            f"{name}: neither a run in {store.name} nor a DVC experiment it knows; "
-            f"list them with: dvc exp show"
-        )
-    return Found(store, client, experiment, run)
+        return Found(store, client, experiment, run_called(store, client, experiment, name))
 
 
 def run_of_experiment(store: Store, name: str, baseline: str) -> Found | None:

@@ -1,6 +1,5 @@
 """Runs read back from the store, as plain records: whatever machine they were made on."""
 
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from mlflow.exceptions import MlflowException
 from candlecast.errors import TrackingError
 from candlecast.tracking.backend import answering, connect
 from candlecast.tracking.identity import first_line
+from candlecast.tracking.names import run_called
 from candlecast.tracking.restored import RESTORED, find
 from candlecast.tracking.search import search
 from candlecast.tracking.store import ROLE, Store
@@ -95,15 +95,15 @@ class RunReader:
                 ) from None
 
     def named(self, names: Sequence[str]) -> list[TrackedRun]:
-        """Return the run that each name stands for: a run's id, a DVC experiment, or a run's name.
+        """Return the run that each name stands for, as `names.run_called` says.
 
         Raises
         ------
         TrackingError
-            No run, or more than one finished run, has the name.
+            No run or several have the name, or the store does not answer.
         """
         with answering(self._store):
-            return [self._named(name) for name in names]
+            return [_record(run_called(self._store, self._client, self._experiment, name)) for name in names]
 
     def course(self, run: TrackedRun) -> Course:
         """Return what a run went through; of a run that stands for a restored training, the training's."""
@@ -117,26 +117,6 @@ class RunReader:
                 history=self._text(run_id, HISTORY),
                 scores=self._text(run.run_id, SCORES),
             )
-
-    def _named(self, name: str) -> TrackedRun:
-        if re.fullmatch(r"[0-9a-f]{32}", name) and (run := find(self._client, name)) is not None:
-            return _record(run)
-        quoted = name.replace("'", "")
-        for query in (f"tags.`dvc.experiment` = '{quoted}'", f"attributes.run_name = '{quoted}'"):
-            runs = [_record(run) for run in search(self._client, self._experiment, query)]
-            finished = [run for run in runs if run.status == "FINISHED"] or runs
-            if len(finished) == 1:
-                return finished[0]
-            if finished:
-                ids = ", ".join(run.run_id for run in finished[:3])
-                raise TrackingError(
-                    f"{name}: {len(finished)} runs in the tracking store have this name; name one by its id: "
-                    f"{ids}{' ...' if len(finished) > 3 else ''}"
-                )
-        raise TrackingError(
-            f"{name}: neither a run's id, a DVC experiment nor a run's name in {self._store.name}; "
-            "candlecast ui lists the runs"
-        )
 
     def _points(self, run_id: str, name: str) -> tuple[tuple[int, float], ...]:
         history = self._client.get_metric_history(run_id, name)
