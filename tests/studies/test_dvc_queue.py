@@ -1,12 +1,13 @@
-"""What DVC refuses for a moment is done in the next."""
+"""What DVC refuses for a moment is done in the next, and its queue is not read without need."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 from dvc.lock import LockError
 
-from candlecast.studies.dvc_queue import Task, once_written, while_busy
+from candlecast.studies.dvc_queue import Queue, Task, once_written, while_busy
 
 
 def test_what_is_locked_is_tried_until_the_lock_is_free() -> None:
@@ -51,3 +52,21 @@ def test_a_file_that_stays_half_written_is_reported(tmp_path: Path) -> None:
     with pytest.raises(json.JSONDecodeError):
         once_written(lambda: json.loads(message.read_text()), waits.append)
     assert 1 <= sum(waits) <= 30
+
+
+def test_the_entries_are_read_again_once_a_folder_of_the_queue_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    (tmp_path / ".dvc").mkdir()
+    (tmp_path / ".dvc" / "config").write_text("[core]\n    analytics = false\n")
+    queue = Queue(tmp_path, {})
+    entries: list[Task] = []
+    monkeypatch.setattr(queue, "_entries", lambda: [*entries])
+    assert queue.tasks() == []
+    entries.append(Task("cell", "queued", "0" * 40))
+    assert queue.tasks() == []
+    folder = tmp_path / ".dvc" / "tmp" / "exps" / "celery" / "broker" / "in"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "entry").touch()
+    assert queue.tasks() == entries

@@ -1,6 +1,7 @@
 """DVC's experiment queue on this machine: put cells in, start workers, see what runs, find what was lost.
 
-`dvc queue status` takes seconds of processor time; asking DVC's queue in this process takes none. A worker
+`dvc queue status` takes seconds of processor time; asking DVC's queue in this process takes a part of one, as
+it reads a file an entry, and is done only where something may have changed. A worker
 that is killed leaves its task running for ever in DVC's eyes, and what it had started goes on without it.
 """
 
@@ -9,6 +10,7 @@ import hashlib
 import io
 import json
 import logging
+import math
 import re
 import shutil
 import signal
@@ -31,6 +33,9 @@ from candlecast.studies.cells import Cell
 
 State = Literal["queued", "running", "ended"]
 
+_FOLDERS: Final = ("broker/in", "broker/processed", "result")  # where DVC's queue keeps a file an entry
+_FRESH: Final = 10.0  # seconds after which the entries are read again, whatever their folders say
+_SCAN: Final = 1.0  # seconds for which a look at all processes of the machine is good
 _GRACE: Final = 60.0  # seconds a training may take to save its state before it is killed
 _BUSY_TRIES: Final = 120  # at what a worker has locked, half a second apart; it holds its lock for a moment
 _READ_TRIES: Final = 50  # at a file that a worker is writing, a tenth of a second apart
@@ -45,6 +50,15 @@ class Task:
     revision: str  # DVC's own name of the entry
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The entries as they were read, and what their folders said before."""
+
+    when: float
+    changed: tuple[int, ...]
+    tasks: list[Task]
+
+
 class Queue:
     """The queue of the repository at `root`."""
 
@@ -55,6 +69,8 @@ class Queue:
         self._repo = Repo(str(root))
         self._queue: Any = self._repo.experiments.celery_queue
         self._suspects: set[str] = set()
+        self._read = _Read(-math.inf, (), [])
+        self._scan: tuple[float, list[psutil.Process]] = (-math.inf, [])
 
     def put(self, cell: Cell) -> None:
         """Queue a cell as it would run now: the code and the uncommitted changes of this moment."""
@@ -73,10 +89,18 @@ class Queue:
                 raise StudyError(f"{cell.name}: DVC does not queue it: {error}") from None
 
     def tasks(self) -> list[Task]:
-        """Return every entry of the queue."""
-        return once_written(self._tasks)
+        """Return every entry of the queue; they are read where their folders have changed since."""
+        # Looked at before the entries are, so that what changes meanwhile is read by the next call.
+        now, changed = time.monotonic(), self._changed()
+        if changed != self._read.changed or now - self._read.when > _FRESH:
+            self._read = _Read(now, changed, once_written(self._entries))
+        return [*self._read.tasks]
 
-    def _tasks(self) -> list[Task]:
+    def _changed(self) -> tuple[int, ...]:
+        folders = [Path(self._queue.wdir, name) for name in _FOLDERS]
+        return tuple(folder.stat().st_mtime_ns if folder.is_dir() else 0 for folder in folders)
+
+    def _entries(self) -> list[Task]:
         states: list[tuple[State, Any]] = [
             ("queued", self._queue.iter_queued()),
             ("running", self._queue.iter_active()),
@@ -100,6 +124,7 @@ class Queue:
         alive = len(self._workers())
         if alive < workers:
             self._dvc("queue", "start", "--jobs", str(workers))
+            self._scan = (-math.inf, [])
 
     def stop(self) -> None:
         """Let the workers end once they have nothing to do."""
@@ -180,6 +205,9 @@ class Queue:
         return []
 
     def _workers(self) -> list[psutil.Process]:
+        when, known = self._scan
+        if time.monotonic() - when < _SCAN:
+            return [worker for worker in known if worker.is_running()]
         nodes = f"dvc-exp-{hashlib.sha256(self._queue.wdir.encode()).hexdigest()[:6]}-"
         found = []
         for process in psutil.process_iter():
@@ -187,6 +215,7 @@ class Queue:
                 command = process.cmdline()
                 if "queue-worker" in command and any(word.startswith(nodes) for word in command):
                     found.append(process)
+        self._scan = (time.monotonic(), found)
         return found
 
     def _dvc(self, *arguments: str) -> None:
