@@ -18,6 +18,6 @@ def test_skill_is_the_distance_to_the_best_baseline_of_each_score(tmp_path: Path
     assert found["directional_accuracy"] == 0.53
     assert found["directional_accuracy_beyond_best_baseline_score"] == pytest.approx(-0.02)
     assert found["out_of_sample_r2_beyond_best_baseline_score"] == pytest.approx(0.01)
-    assert all(name.endswith(("_accuracy", "_score")) for name in found)
+    assert all(name.endswith(("_accuracy", "_score", "_error")) for name in found)
     write_headline(tmp_path / "headline.json", metrics)  # type: ignore[arg-type]
     assert json.loads((tmp_path / "headline.json").read_text()) == found

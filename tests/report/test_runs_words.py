@@ -56,7 +56,7 @@ def test_another_run_s_skill_is_not_this_one_s():
 @pytest.mark.parametrize(
     ("trainings", "start"),
     [
-        (1, "This is the only finished training in the tracking store"),
+        (1, "When this was written it was the only finished training in the tracking store"),
         (5, "None of the 4 other finished trainings"),
     ],
 )

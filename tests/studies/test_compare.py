@@ -152,6 +152,9 @@ def test_a_filter_makes_arms_of_what_differs(made_up: Store, tmp_path: Path) -> 
     )
     said = compare(tmp_path, made_up, request)
     assert said[0] in ("16 x 1 against 16 x 8", "16 x 8 against 16 x 1")
+    # The made-up difference of the arms; its sign depends on which is named first.
+    (log_loss,) = [line for line in said if line.startswith("Log-loss, test")]
+    assert re.search(r"\b0\.0100, (better|worse)", log_loss), log_loss
     text = (tmp_path / "reports" / "studies" / "by-filter" / "summary.md").read_text()
     assert "90% by t" in text
     assert "What was asked" not in text

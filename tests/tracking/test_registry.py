@@ -23,7 +23,7 @@ def test_a_model_without_skill_is_refused_with_the_evidence(store: Store, made: 
         promote(find_run(store, run_id))
     said = str(caught.value)
     assert f"run {run_id} is not promoted: No skill beyond the baselines" in said
-    assert "directional_accuracy 0.5410, +0.0000 from training_mean's (-0.0100 to +0.0200)" in said
+    assert "directional accuracy 0.5410, +0.0000 from that of the training mean (-0.0100 to +0.0200)" in said
     assert MlflowClient(tracking_uri=store.uri).search_registered_models() == []
 
 

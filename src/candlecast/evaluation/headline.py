@@ -11,6 +11,7 @@ from candlecast.evaluation.evaluate import Metrics
 from candlecast.files import write_text
 
 SCORES: Final = (
+    "log_loss_error",
     "directional_accuracy",
     "balanced_accuracy",
     "roc_auc_score",

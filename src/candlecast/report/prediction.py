@@ -14,7 +14,7 @@ NOTICE: Final = "Research software, not investment advice."
 
 
 def prediction_text(prediction: Prediction) -> str:
-    """Return the table, the model's age and evidence, and the warnings."""
+    """Return the warnings, the table, and the model's age and evidence."""
     card = prediction.card
     bars = "bar" if card.horizon == 1 else f"{card.horizon} bars"
     rows = [("ticker", "last bar", "expected return", "probability of up")]
@@ -23,11 +23,12 @@ def prediction_text(prediction: Prediction) -> str:
         for ticker, date, value, probability in prediction.forecasts.iter_rows()
     ]
     width = max(len(row[0]) for row in rows)
-    lines = [f"Over the next {bars}, from {prediction.source}:", ""]
+    lines = [f"Warning: {warning}" for warning in prediction.warnings]
+    lines += [""] if lines else []
+    lines += [f"Over the next {bars}, from {prediction.source}:", ""]
     lines += [f"  {row[0]:<{width}}  {row[1]:<10}  {row[2]:>15}  {row[3]:>17}" for row in rows]
     newest = max(prediction.forecasts["date"])
     lines += ["", _age(card, newest), *evidence_lines(card), ""]
-    lines += [f"Warning: {warning}" for warning in prediction.warnings]
     return "\n".join([*lines, NOTICE]) + "\n"
 
 

@@ -15,7 +15,10 @@ def runs_sentences(runs: RunsEvidence, confidence: float) -> list[str]:
 
 def _alone(trainings: int) -> str:
     if trainings == 1:
-        return "This is the only finished training in the tracking store: there is no family of runs to test."
+        return (
+            "When this was written it was the only finished training in the tracking store: there was no "
+            "family of runs to test."
+        )
     return (
         f"None of the {trainings - 1:,} other finished trainings in the tracking store left daily losses of "
         "this test span, so runs cannot be tested together; they count by their number."

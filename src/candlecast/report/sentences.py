@@ -35,7 +35,7 @@ def claim_sentences(evidence: Evidence) -> list[str]:
 def method_sentence(evidence: Evidence) -> str:
     """Return how intervals and p-values came about."""
     trials = (
-        "This is the only finished training in the tracking store."
+        "When this was written it was the only finished training in the tracking store."
         if evidence.trials == 1
         else f"The tracking store holds {evidence.trials} finished trainings; p-values are multiplied by "
         "their number."
@@ -47,8 +47,8 @@ def resampling_sentence(evidence: Evidence) -> str:
     """Return what the intervals resample and what the p-values withstand."""
     return (
         f"Intervals resample whole days, all tickers together, in blocks of {evidence.block} on average, "
-        f"{evidence.replications:,} times. P-values are one-sided, robust to overlapping outcomes and to "
-        "tickers that move together."
+        f"{evidence.replications:,} times. Better and worse go by one-sided p-values, robust to "
+        "overlapping outcomes and to tickers that move together."
     )
 
 

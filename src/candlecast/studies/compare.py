@@ -12,7 +12,7 @@ from candlecast.files import replacing, write_text
 from candlecast.report.document import Document, page, text
 from candlecast.report.drawing import Drawing, standalone
 from candlecast.studies.comparison import Comparison, compare_runs, compare_study
-from candlecast.studies.comparison_document import comparison_document
+from candlecast.studies.comparison_document import comparison_document, outcome_lines
 from candlecast.studies.comparison_tables import contrast_rows, runs_frame_rows
 from candlecast.studies.predicted_memory import predicted_peaks
 from candlecast.studies.study import load_study
@@ -47,7 +47,13 @@ def compare(root: Path, store: Store, request: Request) -> list[str]:
     folder = request.folder or root / "reports" / "studies" / comparison.name
     document = write_comparison(comparison, folder, request.findings, request.command)
     missing = [f"missing: {note}" for note in comparison.notes]
-    return [document.headline, *document.lead, *missing, f"Open {folder / 'index.html'}"]
+    return [
+        document.headline,
+        *document.lead,
+        *outcome_lines(comparison),
+        *missing,
+        f"Open {folder / 'index.html'}",
+    ]
 
 
 def study_file(root: Path, names: Sequence[str]) -> Path | None:

@@ -11,6 +11,7 @@ from candlecast.studies.comparison_tables import (
     arms_table,
     claims_table,
     contrasts_table,
+    outcomes_table,
 )
 from candlecast.studies.judgement import Judgement, judge, lowered, power_sentence
 from candlecast.studies.measures import measure
@@ -101,6 +102,15 @@ def _asked(comparison: Comparison) -> str:
     return comparison.study.decision.metric if comparison.study else TUNING_METRIC
 
 
+def outcome_lines(comparison: Comparison) -> list[str]:
+    """Return the mean differences as lines for a terminal: a measure a line, a contrast a column."""
+    table = outcomes_table(comparison.contrasts, _names(comparison))
+    rows = [("", *(head for head, _ in table.heads))]
+    rows += [(row.label, *(cell.text for cell in row.cells)) for row in table.rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
 def _names(comparison: Comparison) -> list[str]:
     names = dict.fromkeys([_asked(comparison), *CONTRASTED])
     return [name for name in names if not _repeated(comparison, name)]
@@ -188,7 +198,7 @@ def _origin(comparison: Comparison, command: str) -> Section:
     facts = {
         "hardware": {run.tags.get("hardware", "unknown") for run in runs},
         "commits": {run.tags.get("mlflow.source.git.commit", "unknown")[:12] for run in runs},
-        "data (SHA-256)": {run.tags.get("data.sha256", "unknown")[:16] for run in runs},
+        "windows (SHA-256)": {run.tags.get("data.sha256", "unknown")[:16] for run in runs},
     }
     lines = [f"{name}: {', '.join(sorted(values))}" for name, values in facts.items()]
     lines.append(

@@ -14,7 +14,7 @@ def provenance(environ: Mapping[str, str], here: Path, data_sha256: str, run_fil
     commit = code.commit or "unknown: not a git repository"
     return {
         "commit": f"{commit}, with uncommitted changes" if code.dirty else commit,
-        "data (SHA-256)": data_sha256,
+        "bars (SHA-256)": data_sha256,
         "DVC experiment": environ.get("DVC_EXP_NAME", "none: dvc repro"),
         "MLflow run": read_run(run_file),
         **environment(),

@@ -9,7 +9,7 @@ from mlflow.entities import LoggedModel
 from mlflow.exceptions import MlflowException
 
 from candlecast.errors import TrackingError
-from candlecast.forecasting.card import Card, Proof
+from candlecast.forecasting.card import Card, Measured, Proof
 from candlecast.tracking.backend import answering
 from candlecast.tracking.lookup import Found
 from candlecast.tracking.model_log import NAME
@@ -75,9 +75,19 @@ def _version(found: Found, model: LoggedModel) -> str:
 
 
 def _shown(proof: Proof) -> str:
-    parts = [
-        f"{score.name} {score.value:.4f}, {score.difference:+.4f} from {score.baseline}'s "
-        f"({score.difference_low:+.4f} to {score.difference_high:+.4f})"
-        for score in proof.scores
-    ]
+    parts = [f"{_words(score.name)} {score.value:.4f}, {_beside(score)}" for score in proof.scores]
     return f": {'; '.join(parts)}" if parts else ""
+
+
+def _beside(score: Measured) -> str:
+    baseline = _words(score.baseline)
+    if score.difference == score.difference_low == score.difference_high == 0:
+        return f"exactly that of the {baseline}"
+    return (
+        f"{score.difference:+.4f} from that of the {baseline} "
+        f"({score.difference_low:+.4f} to {score.difference_high:+.4f})"
+    )
+
+
+def _words(key: str) -> str:
+    return key.removesuffix("_score").replace("_", " ")
