@@ -1,6 +1,6 @@
 """The training step at the default shape, 16 x 8 windows of 256 bars: this project's beside others'.
 
-    python -m benchmarks.training_step [--rounds 5] [--json FILE]
+    python -m benchmarks.training_step [--rounds 11] [--json FILE]
 
 Arms, all with the sizes of params.yaml: the trainer as the stage runs it; a bare hand-written loop of the
 same model, which shows what the trainer adds; Accelerate and Lightning around the same model; the article's
@@ -135,7 +135,7 @@ def report(times: dict[str, list[Seconds]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
