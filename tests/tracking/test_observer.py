@@ -1,5 +1,7 @@
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 from mlflow import MlflowClient
 from tracking.records import EFFECTIVE_BATCH, plan, summary, update, validation
@@ -179,3 +181,19 @@ def test_points_wait_for_company_and_not_for_long(client: MlflowClient, run_id: 
     assert len(curve(client, run_id, "train/loss")) == 2
     observer.on_updates([update(number) for number in range(3, 200)])  # more than one call carries
     assert len(curve(client, run_id, "train/loss")) == 199
+
+
+def test_processor_time_is_shared_out_over_updates_that_are_told_together(
+    client: MlflowClient, run_id: str
+) -> None:
+    observer = MLflowObserver(client, run_id)
+    observer.on_start(plan())
+    for first in (1, 6):
+        busy_until = time.process_time() + 0.05
+        while time.process_time() < busy_until:
+            pass
+        observer.on_updates([update(number) for number in range(first, first + 5)])
+    observer.on_end(summary(10))
+    used = curve(client, run_id, "system/cpu_percent")
+    assert [step for step, _ in used] == [5, 10]
+    assert all(0 < share <= 100 * psutil.cpu_count() * 1.5 for _, share in used), used

@@ -103,7 +103,8 @@ class MLflowObserver:
             logger.warning("the resolved sizes are not in the tracking store: %s", first_line(error))
 
     def on_updates(self, records: Sequence[UpdateRecord]) -> None:
-        """Add the updates that the run does not hold yet."""
+        """Add the updates that the run does not hold yet, and what the process took for them, at the last."""
+        before = self._logged
         for record in records:
             if record.update > self._logged:
                 self._newest = record
@@ -111,6 +112,8 @@ class MLflowObserver:
                 every = self._every or 1 << max(0, record.update.bit_length() - 5)
                 if record.update % every == 0 or record.update == 1:
                     self._add_update(record)
+        if self._logged > before:
+            self._add_usage(self._logged)
         self.buffer.send_if_due()
 
     def on_validation(self, record: ValidationRecord) -> None:
@@ -170,14 +173,20 @@ class MLflowObserver:
             "samples_seen": record.samples_seen,
             "epoch": record.epoch,
             "seconds": record.seconds,
-            "system/cpu_percent": self._process.cpu_percent(),  # since the point before; 100 is one core
-            "system/memory_mib": self._process.memory_info().rss / 1024**2,
         }
         if record.noise is not None and record.noise.scale is not None:
             values["train/noise_scale"] = record.noise.scale
         if record.skipped_updates:
             values["train/skipped_updates"] = record.skipped_updates
         self.buffer.add(values, record.update)
+
+    def _add_usage(self, update: int) -> None:
+        # Updates come many at once, and between two of them no time has passed: a share of nothing.
+        usage = {
+            "system/cpu_percent": self._process.cpu_percent(),  # since the call before; 100 is one core
+            "system/memory_mib": self._process.memory_info().rss / 1024**2,
+        }
+        self.buffer.add(usage, update)
 
     def _write_events(self) -> None:
         lines = "\n".join(json.dumps(asdict(event)) for event in self._events)
