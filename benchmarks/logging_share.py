@@ -98,7 +98,7 @@ def main() -> None:
     torch.set_num_threads(1)
     accum = AccumConfig(micro_batch=16, steps=8, effective_batch=None)
     recipe = Recipe(train=load_params("train", TrainConfig), accum=accum, seed=1)
-    job = Job(random_store(tickers=8, bars=2500), recipe, UPDATES)
+    job = Job(random_store(tickers=32, bars=2500), recipe, UPDATES)
     with tempfile.TemporaryDirectory() as folder:
         trials = Trials(job, Path(folder))
         for number in range(options.rounds):
