@@ -8,7 +8,6 @@ that is killed leaves its task running for ever in DVC's eyes, and what it had s
 import contextlib
 import hashlib
 import io
-import json
 import logging
 import math
 import re
@@ -16,7 +15,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,12 +23,11 @@ from typing import Any, Final, Literal
 
 import psutil
 from dvc.exceptions import DvcException
-from dvc.lock import LockError
 from dvc.repo import Repo
-from kombu.exceptions import DecodeError
 
 from candlecast.errors import StudyError
 from candlecast.studies.cells import Cell
+from candlecast.studies.dvc_waits import once_written, while_busy
 
 State = Literal["queued", "running", "ended"]
 
@@ -37,8 +35,6 @@ _FOLDERS: Final = ("broker/in", "broker/processed", "result")  # where DVC's que
 _FRESH: Final = 10.0  # seconds after which the entries are read again, whatever their folders say
 _SCAN: Final = 1.0  # seconds for which a look at all processes of the machine is good
 _GRACE: Final = 60.0  # seconds a training may take to save its state before it is killed
-_BUSY_TRIES: Final = 120  # at what a worker has locked, half a second apart; it holds its lock for a moment
-_READ_TRIES: Final = 50  # at a file that a worker is writing, a tenth of a second apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,42 +232,6 @@ class Queue:
             )
         if done.returncode:
             raise StudyError(f"dvc {' '.join(arguments)}: failed; see {log}")
-
-
-def while_busy(action: Callable[[], object], sleep: Callable[[float], None] = time.sleep) -> None:
-    """Do what DVC refuses while another of its processes holds a lock, again until the lock is free.
-
-    A worker locks the queue when it takes a task out, so a cell that is queued at that moment is refused.
-
-    Raises
-    ------
-    LockError
-        It is still held after a minute.
-    """
-    for _ in range(_BUSY_TRIES - 1):
-        try:
-            action()
-        except LockError:
-            sleep(0.5)
-        else:
-            return
-    action()
-
-
-def once_written(read: Callable[[], list[Task]], sleep: Callable[[float], None] = time.sleep) -> list[Task]:
-    """Read the queue again until its files are whole: workers write messages and results in place.
-
-    Raises
-    ------
-    JSONDecodeError, DecodeError
-        A file is not JSON after five seconds.
-    """
-    for _ in range(_READ_TRIES - 1):
-        try:
-            return read()
-        except (json.JSONDecodeError, DecodeError):
-            sleep(0.1)
-    return read()
 
 
 @contextlib.contextmanager
