@@ -43,3 +43,13 @@ def finished_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
             make_finished(shared / "repository")
             done.touch()
     return shared / "repository"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, which commands take for a repository whose store lies in it."""
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    for name in ("MLFLOW_TRACKING_URI", "DVC_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path

@@ -54,15 +54,6 @@ def test_outside_a_repository_the_error_says_where_to_go(tmp_path: Path) -> None
         repository_root(tmp_path)
 
 
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
-    for name in ("MLFLOW_TRACKING_URI", "DVC_ROOT"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
-
-
 def test_a_taken_port_is_one_line_with_the_remedy(repository: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -10,15 +10,12 @@ from candlecast.cli import main
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Made) -> Path:
+def project(repository: Path, made: Made) -> Path:
     """A folder after `dvc repro`, and a file of bars beside it."""
-    write_params(tmp_path / "params.yaml", {"data.start": "2020-01-01", "data.end": "2021-01-01"})
-    shutil.copytree(made.folder, tmp_path / "data" / "forecaster")
-    made.bars.drop("segment").write_csv(tmp_path / "bars.csv")
-    for name in ("MLFLOW_TRACKING_URI", "DVC_ROOT"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    write_params(repository / "params.yaml", {"data.start": "2020-01-01", "data.end": "2021-01-01"})
+    shutil.copytree(made.folder, repository / "data" / "forecaster")
+    made.bars.drop("segment").write_csv(repository / "bars.csv")
+    return repository
 
 
 def test_a_file_of_bars_is_forecast_with_the_model_of_the_last_run(

@@ -9,12 +9,8 @@ from candlecast.tracking.store import Store, tracking_store
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
-    for name in ("MLFLOW_TRACKING_URI", "DVC_ROOT"):
-        monkeypatch.delenv(name, raising=False)
-    return tracking_store({}, tmp_path)
+def store(repository: Path) -> Store:
+    return tracking_store({}, repository)
 
 
 def test_a_run_s_page_is_an_address_and_what_serves_it(
